@@ -217,7 +217,7 @@ impl ApiBody {
 }
 
 /// An answer built and serialised on the pool: a message may be thirty megabytes.
-async fn json<T: Serialize>(
+pub(crate) async fn json<T: Serialize>(
     app: &App,
     make: impl FnOnce() -> T + Send + 'static,
 ) -> ApiResponse<Response> {

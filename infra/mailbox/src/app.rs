@@ -1,13 +1,15 @@
 //! What every handler needs: the shared state, the parameters of a request, the mail it names, and
 //! how a refusal is answered.
 
+use std::time::Duration;
+
 use askama::Template;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use url::form_urlencoded;
 
 use crate::events::{CopyFacts, Trace};
-use crate::mailbox::LoadedMail;
+use crate::mailbox::{LoadedMail, MOST_WAITS, WaitResult};
 use crate::query::{self, TooManyTerms};
 use crate::rows::ListRow;
 use crate::{Error, Mailbox, Sources};
@@ -44,7 +46,8 @@ impl App {
     }
 }
 
-/// The row of the mail of this id, or of the newest (that matches `query`) for `latest`.
+/// The row of the mail of this id, or of the newest (that matches `query`) for `latest`, which waits for one if the
+/// request has a `timeout`.
 pub(crate) async fn find_row(
     app: &App,
     id: &str,
@@ -55,9 +58,64 @@ pub(crate) async fn find_row(
         return found.ok_or(Refusal::NotFound);
     }
     let params = Params::read(&query.unwrap_or_default());
+    if !params.timeout.is_empty() {
+        return wait_for_row(app, &params).await;
+    }
     let terms = query::parse(&params.query)?;
     let newest = app.mailbox.list(terms, 0, Some(1)).await?;
     newest.rows.into_iter().next().ok_or(Refusal::NoMail)
+}
+
+/// How long a wait may last, and lasts when the request does not say.
+const LONGEST_WAIT: Duration = Duration::from_secs(300);
+const DEFAULT_WAIT: &str = "30s";
+
+/// The row of the newest mail that matches `query` and is newer than `after`: waits for one to arrive.
+pub(crate) async fn wait_for_row(app: &App, params: &Params) -> Result<ListRow, Refusal> {
+    let asked = match params.timeout.as_str() {
+        "" => DEFAULT_WAIT,
+        asked => asked,
+    };
+    let timeout = duration(asked).filter(|wait| *wait <= LONGEST_WAIT);
+    let timeout = timeout.ok_or_else(|| {
+        let most = LONGEST_WAIT.as_secs();
+        Refusal::Bad(format!(
+            "timeout is a time such as 500ms, 30s, 2m or 30 (seconds), of at most {most}s"
+        ))
+    })?;
+    let terms = query::parse(&params.query)?;
+    let after = (!params.after.is_empty()).then(|| params.after.clone());
+    match app.mailbox.wait(terms, after, timeout).await? {
+        WaitResult::Found(row) => Ok(*row),
+        WaitResult::NoMail => {
+            let total = app.mailbox.counts().await?.totals.total;
+            let of = match params.query.as_str() {
+                "" => String::new(),
+                query => format!(" that matches {query}"),
+            };
+            Err(Refusal::NotInTime(format!(
+                "no mail{of} arrived within {asked}; the mailbox holds {total}"
+            )))
+        }
+        WaitResult::Busy => Err(Refusal::Busy),
+        WaitResult::UnknownId => {
+            let why = "after is the ID of a mail, and the mailbox has none of this ID (any more)";
+            Err(Refusal::Bad(why.to_owned()))
+        }
+    }
+}
+
+/// `500ms`, `30s`, `2m`, or seconds.
+fn duration(text: &str) -> Option<Duration> {
+    let number = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let scale = match text.get(number.len()..)? {
+        "ms" => 1,
+        "" | "s" => 1_000,
+        "m" => 60_000,
+        _ => return None,
+    };
+    let number: u64 = number.parse().ok()?;
+    number.checked_mul(scale).map(Duration::from_millis)
 }
 
 /// The same mail with its bytes.
@@ -81,6 +139,10 @@ pub(crate) enum Refusal {
     NotFound,
     /// `latest` of an empty mailbox.
     NoMail,
+    /// A wait that ended without a mail, and what it waited for.
+    NotInTime(String),
+    /// More waits than there may be at a time.
+    Busy,
     /// `/view/….html` of a mail without HTML.
     NoHtml,
     /// The request is invalid, for this reason.
@@ -110,6 +172,12 @@ impl IntoResponse for Refusal {
                 StatusCode::NOT_FOUND,
                 "This message does not contain a HTML part".to_owned(),
             ),
+            // Not 408, on which clients send the request again by themselves.
+            Self::NotInTime(why) => (StatusCode::NOT_FOUND, why),
+            Self::Busy => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("{MOST_WAITS} requests wait for mail already"),
+            ),
             Self::Bad(why) => (StatusCode::BAD_REQUEST, why),
             Self::Internal(cause) => {
                 tracing::error!(error = %cause, "the mailbox failed: {cause}");
@@ -131,6 +199,10 @@ pub(crate) struct Params {
     pub start: usize,
     pub limit: Option<usize>,
     pub before: String,
+    /// The id of a mail; only newer ones are waited for.
+    pub after: String,
+    /// How long to wait for a mail; empty: not at all, or as long as by default.
+    pub timeout: String,
     /// `query` of the REST calls, `q` of the page.
     pub query: String,
     pub view: String,
@@ -151,6 +223,8 @@ impl Params {
                 "start" => params.start = value.parse().unwrap_or_default(),
                 "limit" => params.limit = value.parse().ok(),
                 "before" => params.before = value.into_owned(),
+                "after" => params.after = value.into_owned(),
+                "timeout" => params.timeout = value.into_owned(),
                 "query" | "q" => value.trim().clone_into(&mut params.query),
                 "open" => params.open = value.into_owned(),
                 "view" => params.view = value.into_owned(),
@@ -205,6 +279,26 @@ mod tests {
         ] {
             let params = Params::read(text);
             assert_eq!((params.start, params.limit()), (start, limit), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_wait_has_a_time_in_one_of_four_forms() {
+        for (text, millis) in [
+            ("500ms", Some(500)),
+            ("30s", Some(30_000)),
+            ("30", Some(30_000)),
+            ("2m", Some(120_000)),
+            ("", None),
+            ("s", None),
+            ("-1s", None),
+            ("1.5s", None),
+            ("30 s", None),
+            ("1h", None),
+            ("99999999999999999999", None),
+            ("18446744073709551615m", None),
+        ] {
+            assert_eq!(duration(text), millis.map(Duration::from_millis), "{text}");
         }
     }
 

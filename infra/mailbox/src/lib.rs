@@ -11,6 +11,7 @@ mod database;
 mod digest;
 mod download;
 mod events;
+mod extract;
 mod frame;
 mod guard;
 mod mail;
@@ -22,6 +23,7 @@ mod reader;
 mod routes;
 mod rows;
 mod store;
+mod wait;
 
 use std::path::PathBuf;
 

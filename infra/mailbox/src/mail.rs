@@ -89,14 +89,28 @@ pub(crate) fn html(mail: &ParsedMail<'_>) -> String {
     bodies(mail, BodyKind::Html, usize::MAX)
 }
 
+/// The text body; empty when the mail has none of its own.
+pub(crate) fn plain(mail: &ParsedMail<'_>) -> String {
+    bodies(mail, BodyKind::Text, usize::MAX)
+}
+
 /// The text body, made from the HTML where a mail has no text of its own (as Mailpit does).
 pub(crate) fn text(mail: &ParsedMail<'_>) -> String {
-    let plain = bodies(mail, BodyKind::Text, usize::MAX);
+    let plain = plain(mail);
     if plain.trim().is_empty() {
         plain_from_html(head(&bodies(mail, BodyKind::Html, CONVERTED), CONVERTED))
     } else {
         plain
     }
+}
+
+/// The text and the HTML as text, the beginnings of both.
+pub(crate) fn both_texts(mail: &ParsedMail<'_>) -> [String; 2] {
+    let html = bodies(mail, BodyKind::Html, CONVERTED);
+    [
+        bodies(mail, BodyKind::Text, CONVERTED),
+        plain_from_html(head(&html, CONVERTED)),
+    ]
 }
 
 /// The parts of this kind, joined; no further one once there are `enough` bytes.

@@ -2,6 +2,7 @@
 //! calls read and change. Work whose time grows with its input runs outside the serving threads.
 
 mod access;
+mod waiting;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use posthaste_model::{Clock, Timestamp};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
 
 pub(crate) use access::{LoadedMail, Selection};
+pub(crate) use waiting::{MOST_WAITS, WaitResult};
 
 use crate::digest::{NewRow, digest};
 use crate::store::{LARGEST_STORE, MailboxLimits, Store};
@@ -30,6 +32,10 @@ pub struct Mailbox {
     file: Option<PathBuf>,
     hosts: Arc<[String]>,
     state: watch::Sender<ChangeCount>,
+    /// The same for mails that arrive, and for nothing else.
+    arrivals: watch::Sender<ChangeCount>,
+    /// One for each wait.
+    waits: Arc<Semaphore>,
     offload: Offload,
 }
 
@@ -69,6 +75,8 @@ impl Mailbox {
             file,
             hosts: Arc::new([]),
             state: watch::Sender::new(ChangeCount::Changed(0)),
+            arrivals: watch::Sender::new(ChangeCount::Changed(0)),
+            waits: Arc::new(Semaphore::new(MOST_WAITS)),
             offload: Offload::new(None),
         })
     }
@@ -119,6 +127,7 @@ impl Mailbox {
             self.record_small(entry, raw).await?
         };
         self.changed();
+        count_up(&self.arrivals);
         Ok(id)
     }
 
@@ -142,8 +151,9 @@ impl Mailbox {
         }
     }
 
-    /// Ends the streams of open pages, so that a server that waits for its connections can stop.
+    /// Ends the streams of open pages and all waits, so that a server that waits for its connections can stop.
     pub fn close(&self) {
+        self.arrivals.send_replace(ChangeCount::Closed);
         self.state.send_replace(ChangeCount::Closed);
     }
 
@@ -165,14 +175,18 @@ impl Mailbox {
     }
 
     fn changed(&self) {
-        self.state.send_if_modified(|state| match state {
-            ChangeCount::Changed(count) => {
-                *count += 1;
-                true
-            }
-            ChangeCount::Closed => false,
-        });
+        count_up(&self.state);
     }
+}
+
+fn count_up(changes: &watch::Sender<ChangeCount>) {
+    changes.send_if_modified(|state| match state {
+        ChangeCount::Changed(count) => {
+            *count += 1;
+            true
+        }
+        ChangeCount::Closed => false,
+    });
 }
 
 /// Called on the thread that runs a piece of work, before it begins, with the name of the work.

@@ -16,7 +16,7 @@ use posthaste_mime::read::ParsedMail;
 use crate::app::{App, Params, Refusal, find};
 use crate::mailbox::ChangeCount;
 use crate::message::Full;
-use crate::{Mailbox, Sources, api, frame, guard, mail, page};
+use crate::{Mailbox, Sources, api, frame, guard, mail, page, wait};
 
 /// Bytes of a form of the page, which holds a search and a place in the list.
 const LARGEST_FORM: usize = 64 * 1024;
@@ -25,6 +25,11 @@ impl Mailbox {
     /// The page and the REST calls. Serve it with the peer's Host header untouched.
     pub fn router(self, sources: Sources) -> Router {
         router(self, sources)
+    }
+
+    /// Further routes of the port, behind the same checks of who asks.
+    pub fn guarded(&self, routes: Router) -> Router {
+        routes.layer(from_fn_with_state(self.clone(), guard::check))
     }
 }
 
@@ -81,6 +86,9 @@ fn api_routes() -> Router<App> {
         .route("/api/v1/message/{id}/raw", get(api::raw))
         .route("/api/v1/message/{id}/part/{part}", get(api::part))
         .route("/api/v1/message/{id}/events", get(api::events))
+        .route("/api/v1/wait", get(wait::wait))
+        .route("/api/v1/message/{id}/codes", get(wait::message_codes))
+        .route("/api/v1/message/{id}/links", get(wait::message_links))
 }
 
 fn asset<S: Clone + Send + Sync + 'static>(

@@ -4,6 +4,8 @@
 //! call returns, so killing the process loses nothing; only a crash of the whole machine may lose
 //! the last moments (`synchronous = NORMAL`).
 
+mod arrivals;
+
 use std::path::Path;
 
 use rusqlite::types::Value;

@@ -18,14 +18,14 @@ const C1: [char; 32] = [
 
 /// The context of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EntityContext {
+pub enum EntityContext {
     Text,
     /// Here `&copy=1` is no copyright sign but a parameter.
     Attribute,
 }
 
 /// The text with its references replaced.
-pub(crate) fn decode(text: &str, place: EntityContext) -> Cow<'_, str> {
+pub fn decode(text: &str, place: EntityContext) -> Cow<'_, str> {
     let Some(first) = text.find('&') else {
         return Cow::Borrowed(text);
     };

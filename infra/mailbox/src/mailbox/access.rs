@@ -10,7 +10,7 @@ use crate::rows::{ListRow, ListSlice, Totals};
 use crate::store::{Store, StoredMail};
 
 /// Bytes that a search compares before it lets others at the store.
-const SEARCH_STEP: u64 = 16 << 20;
+pub(super) const SEARCH_STEP: u64 = 16 << 20;
 
 /// Which mails to change.
 #[derive(Clone, Debug)]
