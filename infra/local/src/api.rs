@@ -8,6 +8,7 @@ use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use posthaste_http::{Authorizer, Rejection};
+use posthaste_queue::Local;
 use posthaste_runtime::Platform;
 use posthaste_store::Store;
 
@@ -23,6 +24,7 @@ pub(crate) fn router(
     gate: &Authorizer,
     mail_send: &mail_send::App,
     table: &Table,
+    queues: Local,
     key: Option<&String>,
 ) -> Result<Router, StartError> {
     let routes = functions::routes(platform, gate, mail_send)?.into_router();
@@ -31,7 +33,7 @@ pub(crate) fn router(
         None => routes,
         Some(key) => with_any_key(routes, table.store.clone(), key),
     };
-    let health = health::routes(table.store.clone(), settings.clock.clone());
+    let health = health::routes(table.store.clone(), Some(queues), settings.clock.clone());
     Ok(health.merge(console::requests(routes)))
 }
 

@@ -18,15 +18,11 @@ use posthaste_store::Secret;
 
 use crate::Operator;
 use crate::mailbox_login::MailboxLogin;
+use crate::probe::HealthCheck;
 
 /// A self-hosted email delivery service. Without a subcommand: run the whole of it here.
 #[derive(Debug, Parser)]
-#[command(
-    name = "posthaste",
-    version,
-    about,
-    args_conflicts_with_subcommands = true
-)]
+#[command(name = "posthaste", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -41,6 +37,8 @@ pub enum Command {
     Run(Box<Args>),
     /// Say what a refusal or a bounce means: its type, its class, and whether it suppresses the address.
     Explain(Explain),
+    /// Ask the service on this machine whether it is well: exit code 0 and its answer, or 1.
+    Health(HealthCheck),
     /// Print the completions of a shell: `posthaste completions bash > /etc/bash_completion.d/posthaste`.
     Completions {
         /// The shell that reads them

@@ -88,6 +88,7 @@ impl ApiServer {
             functions::routes(platform, &gate, &submission.app).map_err(AwsError::Config)?;
         let router = health::routes(
             platform.store().map_err(|e| AwsError::Config(e.into()))?,
+            None,
             platform.clock(),
         )
         .merge(routes.into_router());

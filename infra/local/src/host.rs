@@ -225,12 +225,14 @@ impl Host {
             None => page,
             Some(login) => login.protect(page),
         };
+        let queues = engine.local(SEND);
         let routes = api::router(
             settings,
             &platform,
             &gate,
             &mail_send,
             &table,
+            queues,
             first.key.as_ref(),
         )?;
         let api_server = server("API", tls, routes);

@@ -7,7 +7,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use posthaste::{
-    ApiServer, Args, AwsError, Cli, Command, Host, HostSettings, Operator, StartError,
+    ApiServer, Args, AwsError, Cli, Command, HealthCheck, Host, HostSettings, Operator, StartError,
     certificates, greeting,
 };
 use posthaste_runtime::{ConfigError, Env, Platform};
@@ -31,6 +31,7 @@ fn main() -> ExitCode {
             let done = done.map_err(|error| (error.to_string(), error.exit_code()));
             return answer(done, ErrorFormat::Text);
         }
+        Some(Command::Health(check)) => return health(&check),
         Some(Command::Completions { shell }) => return print(Cli::completions(shell)),
         Some(Command::Man) => {
             return match Cli::manual() {
@@ -92,6 +93,19 @@ fn operate(operator: &Operator, line: &[OsString]) -> ExitCode {
     };
     let done = done.map_err(|error| (error.to_string(), error.exit_code()));
     answer(done, format)
+}
+
+/// Asks the service on this machine whether it is well.
+fn health(check: &HealthCheck) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(check.run()),
+        Err(error) => return ErrorFormat::Text.fail(&error.to_string(), 1),
+    };
+    let done = done.map_err(|error| (error.to_string(), error.exit_code()));
+    answer(done, ErrorFormat::Text)
 }
 
 /// Prints what a command answers, or the one line of its failure; its exit code.

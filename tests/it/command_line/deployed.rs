@@ -18,6 +18,7 @@ use posthaste_testkit::{TABLE, Tenant, dynamodb, entropy};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
+use super::running::Running;
 use crate::gateway::sqs::Sqs;
 
 /// A stack with one account, `ann`, and nothing named in the environment but where AWS is.
@@ -271,4 +272,49 @@ async fn an_address_is_erased_and_an_owner_let_in_again() {
     assert!(matches!(allowed, Ok(Allow::Added(_))), "{allowed:?}");
     assert_eq!(stack.done("access recover ann", &[])["removed"], 1);
     assert_eq!(stack.store.allowed_ips(account).await, Ok(vec![]));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_health_of_a_stack_is_whether_its_table_is_readable() {
+    let stack = Stack::open().await;
+    // Nothing listens where this was.
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let nowhere = format!("http://{}", closed.local_addr().unwrap());
+    drop(closed);
+    for (dynamodb, code, word) in [(&stack.dynamodb, 0, "ok"), (&nowhere, 1, "unavailable")] {
+        let mut command = super::command();
+        command.env_clear().envs([
+            ("AWS_REGION", "us-east-1"),
+            ("AWS_ACCESS_KEY_ID", "test"),
+            ("AWS_SECRET_ACCESS_KEY", "test"),
+            ("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.as_str()),
+            ("TABLE_NAME", TABLE),
+            ("BUCKET_NAME", "bodies"),
+            ("BOUNCE_DOMAIN", "bounce.example"),
+            ("PUBLIC_URL", "https://post.example"),
+        ]);
+        command.env("STACK_SECRET", format!("1:{}", "A".repeat(43)));
+        for queue in ["SEND", "RETRIES", "EVENTS", "INBOUND"] {
+            let url = stack.queues.url(&queue.to_lowercase());
+            command.env(format!("{queue}_QUEUE_URL"), url);
+        }
+        command.args(["--aws", "--port", "0", "--submission-port", "0"]);
+        let host = tokio::task::block_in_place(|| Running::of(&mut command));
+        let (_, port) = host.text("api").rsplit_once(':').unwrap();
+        let checked = tokio::task::block_in_place(|| super::posthaste(&["health", "--port", port]));
+        assert_eq!(checked.status.code(), Some(code), "{checked:?}");
+        let said = if code == 0 {
+            checked.stdout
+        } else {
+            checked.stderr
+        };
+        let said = String::from_utf8(said).unwrap();
+        let (_, body) = said.split_at(said.find('{').unwrap());
+        let body: Value = serde_json::from_str(body).unwrap();
+        let want = json!({
+            "status": word, "version": env!("CARGO_PKG_VERSION"), "checks": {"table": word},
+        });
+        assert_eq!(body, want);
+        tokio::task::block_in_place(|| host.stop());
+    }
 }

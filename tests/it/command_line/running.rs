@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{command, folder, posthaste};
 
 /// A running host, and the line that it printed at its start.
-struct Running {
+pub(super) struct Running {
     child: Child,
     stderr: BufReader<ChildStderr>,
     said: Value,
@@ -16,8 +16,12 @@ struct Running {
 
 impl Running {
     fn start(args: &[&str]) -> Self {
-        let mut child = command()
-            .args(args)
+        Self::of(command().args(args))
+    }
+
+    /// The host of a command line that lacks only `--json`.
+    pub(super) fn of(line: &mut Command) -> Self {
+        let mut child = line
             .arg("--json")
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -35,7 +39,7 @@ impl Running {
         }
     }
 
-    fn text(&self, name: &str) -> &str {
+    pub(super) fn text(&self, name: &str) -> &str {
         self.said[name].as_str().expect(name)
     }
 
@@ -47,7 +51,7 @@ impl Running {
     }
 
     /// Stops it as a container is stopped; what it wrote to standard error and nothing has read.
-    fn stop(mut self) -> String {
+    pub(super) fn stop(mut self) -> String {
         let pid = self.child.id().to_string();
         let sent = Command::new("kill").args(["-TERM", &pid]).status();
         assert!(sent.expect("kill runs").success());
@@ -78,6 +82,16 @@ async fn hosts_run_side_by_side_on_ports_that_nobody_asked_for() {
         let url = format!("{}/health", host.text("api"));
         let health = reqwest::get(url).await.expect("it answers");
         assert_eq!(health.status(), 200);
+        let health: Value = health.json().await.expect("JSON");
+        let version = host.text("version");
+        let parts = json!({"table": "ok", "queues": "ok"});
+        let want = json!({"status": "ok", "version": version, "checks": parts});
+        assert_eq!(health, want);
+        let (_, port) = host.text("api").rsplit_once(':').expect("a port");
+        let checked = posthaste(&["health", "--port", port]);
+        assert!(checked.status.success(), "{checked:?}");
+        let checked: Value = serde_json::from_slice(&checked.stdout).expect("JSON");
+        assert_eq!(checked, want);
         assert_eq!(host.send(&mail("ann@example.com")).await.status(), 202);
     }
     let address = hosts[0].text("api").to_owned();
@@ -93,6 +107,8 @@ async fn hosts_run_side_by_side_on_ports_that_nobody_asked_for() {
     for host in hosts {
         host.stop();
     }
+    let checked = posthaste(&["health", "--port", port]);
+    assert_eq!(checked.status.code(), Some(1), "{checked:?}");
 }
 
 #[test]

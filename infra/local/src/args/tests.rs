@@ -24,6 +24,15 @@ fn every_flag_has_a_variable_of_its_name() {
 }
 
 #[test]
+fn the_health_check_asks_where_the_api_is_by_default() {
+    let line = ["posthaste", "health"].map(OsString::from);
+    let Some(Command::Health(check)) = Cli::read(line).unwrap().command else {
+        panic!("another command");
+    };
+    assert_eq!(check.port, API_PORT);
+}
+
+#[test]
 fn completions_and_the_manual_name_commands_and_flags() {
     for shell in [Shell::Bash, Shell::Zsh, Shell::Fish] {
         let script = String::from_utf8(Cli::completions(shell)).unwrap();
