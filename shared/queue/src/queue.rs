@@ -16,6 +16,14 @@ pub const LONGEST_DELAY: Duration = Duration::from_secs(900);
 pub(crate) const BATCH: usize = 10;
 pub(crate) const BATCH_BYTES: usize = 256 * 1024;
 
+/// Before messages that SQS did not take are sent again.
+const PAUSES: [Duration; 4] = [
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(200),
+    Duration::from_millis(400),
+];
+
 /// One queue, to send to.
 #[derive(Clone, Debug)]
 pub struct Queue(QueueKind);
@@ -130,35 +138,120 @@ fn for_sqs(body: String) -> String {
         .replace('\u{ffff}', "\\uffff")
 }
 
+/// Sends messages in one call, and those of them again that SQS did not take for a reason of its own: a
+/// caller could only repeat all of them, and of a thousand some fail every time.
 async fn send_chunk(
     client: &Client,
     url: &str,
     chunk: Vec<(String, Duration)>,
 ) -> Result<(), QueueError> {
-    let mut send = client.send_message_batch().queue_url(url);
+    let mut left = Vec::with_capacity(chunk.len());
     for (i, (body, delay)) in chunk.into_iter().enumerate() {
         let entry = SendMessageBatchRequestEntry::builder()
             .id(i.to_string())
             .set_message_group_id(group(&body))
             .message_body(for_sqs(body))
             .delay_seconds(seconds(delay))
-            .build()
-            .map_err(|e| QueueError(e.to_string()))?;
-        send = send.entries(entry);
+            .build();
+        left.push(entry.map_err(|e| QueueError(e.to_string()))?);
     }
-    let sent = send.send().await;
-    let sent = sent.map_err(QueueError::from_sdk)?;
-    match sent.failed.first() {
-        None => Ok(()),
-        Some(failed) => Err(QueueError(
-            failed.message().unwrap_or(failed.code()).to_owned(),
-        )),
+    let mut pauses = PAUSES.iter();
+    loop {
+        let send = client.send_message_batch().queue_url(url);
+        let sent = send.set_entries(Some(left.clone())).send().await;
+        let sent = sent.map_err(QueueError::from_sdk)?;
+        let Some(first) = sent.failed.first() else {
+            return Ok(());
+        };
+        let is_final = sent.failed.iter().any(|failed| failed.sender_fault());
+        let Some(pause) = pauses.next().filter(|_| !is_final) else {
+            let why = first.message().unwrap_or(first.code());
+            return Err(QueueError(why.to_owned()));
+        };
+        tokio::time::sleep(*pause).await;
+        left.retain(|entry| sent.failed.iter().any(|failed| failed.id() == entry.id()));
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use aws_config::{BehaviorVersion, Region, SdkConfig};
+    use aws_credential_types::Credentials;
+    use aws_credential_types::provider::SharedCredentialsProvider;
+    use axum::extract::State;
+    use axum::{Json, Router, body::Bytes, routing::post};
+    use serde_json::{Value, json};
+
     use super::*;
+
+    /// What an SQS took, and the places (of all entries of all calls) of those that it refuses.
+    struct Picky {
+        taken: Vec<String>,
+        seen: usize,
+        refuses: fn(usize) -> bool,
+        is_senders_fault: bool,
+    }
+
+    async fn take(State(sqs): State<Arc<Mutex<Picky>>>, body: Bytes) -> Json<Value> {
+        let call: Value = serde_json::from_slice(&body).unwrap();
+        let mut sqs = sqs.lock().unwrap();
+        let (mut successful, mut failed) = (Vec::new(), Vec::new());
+        for entry in call["Entries"].as_array().unwrap() {
+            sqs.seen += 1;
+            let id = &entry["Id"];
+            if (sqs.refuses)(sqs.seen) {
+                let fault = sqs.is_senders_fault;
+                failed.push(json!({"Id": id, "Code": "InternalError", "SenderFault": fault}));
+            } else {
+                sqs.taken
+                    .push(entry["MessageBody"].as_str().unwrap().to_owned());
+                successful.push(json!({"Id": id, "MessageId": "m", "MD5OfMessageBody": "m"}));
+            }
+        }
+        Json(json!({"Successful": successful, "Failed": failed}))
+    }
+
+    /// Sends so many messages; what was taken, in order, and whether all of them.
+    async fn sent(count: usize, refuses: fn(usize) -> bool, fault: bool) -> (Vec<String>, bool) {
+        let sqs = Arc::new(Mutex::new(Picky {
+            taken: Vec::new(),
+            seen: 0,
+            refuses,
+            is_senders_fault: fault,
+        }));
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        let router = Router::new().route("/", post(take));
+        let router = router.with_state(Arc::clone(&sqs));
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let credentials = Credentials::new("id", "secret", None, None, "test");
+        let config = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("us-east-1"))
+            .credentials_provider(SharedCredentialsProvider::new(credentials))
+            .endpoint_url(&endpoint)
+            .build();
+        let queue = Queue::sqs(&config, &format!("{endpoint}/000000000000/send"));
+        let messages = (0..count).map(|n| (n.to_string(), Duration::ZERO));
+        let done = queue.send_all(messages.collect()).await.is_ok();
+        let mut taken = sqs.lock().unwrap().taken.clone();
+        taken.sort_by_key(|body| body.parse::<usize>().unwrap());
+        (taken, done)
+    }
+
+    #[tokio::test]
+    async fn what_sqs_does_not_take_of_a_call_is_sent_again_and_nothing_twice() {
+        let all: Vec<_> = (0..400).map(|n| n.to_string()).collect();
+        // One in twenty, wherever it is.
+        assert_eq!(sent(400, |n| n % 20 == 7, false).await, (all, true));
+        let (taken, done) = sent(3, |_| true, false).await;
+        assert!(taken.is_empty() && !done);
+        // What is the sender's fault is no better the next time.
+        let (taken, done) = sent(3, |n| n == 2, true).await;
+        assert_eq!((taken, done), (vec!["0".to_owned(), "2".to_owned()], false));
+    }
 
     #[test]
     fn what_sqs_takes_in_no_message_is_escaped() {
