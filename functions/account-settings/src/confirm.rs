@@ -76,6 +76,7 @@ impl ConfirmationMail {
             field: "email",
             about: &fresh.about,
             resend: again,
+            is_test: caller.key.is_test,
         };
         let cleared = match state.notices.clear(&state.gate, &wanted).await {
             Err(refused) if again && refused.status.is_client_error() => return Ok(None),

@@ -41,6 +41,8 @@ pub(crate) async fn create(
             scopes: grant.scopes,
             hash: secret.hash(),
             created_at: state.app.clock.now(),
+            // What a test key makes must not let mail out either.
+            is_test: maker.key.is_test || wanted.test == Some(true),
         };
         match state.app.store.grant_key(&key, MOST, &maker).await? {
             Granted::Done => return Ok((StatusCode::CREATED, Json(created(key, &secret)))),
@@ -62,6 +64,7 @@ fn created(key: ApiKey, secret: &Secret) -> CreatedKey {
         api_key: secret.expose().to_owned(),
         api_key_id: key.id.to_string(),
         scopes: key.all_scopes(),
+        test: key.is_test,
         name: key.name,
     }
 }

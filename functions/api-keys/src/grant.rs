@@ -126,6 +126,7 @@ mod tests {
             scopes: scopes.iter().map(|&name| name.to_owned()).collect(),
             hash: String::new(),
             created_at: Timestamp(0),
+            is_test: false,
         }
     }
 

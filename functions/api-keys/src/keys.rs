@@ -18,6 +18,9 @@ pub(crate) struct KeyRequest {
     name: Option<String>,
     #[serde(default)]
     pub(crate) scopes: Option<Vec<String>>,
+    /// An extension of the v3 API: whether mail of the key is recorded and never leaves.
+    #[serde(default)]
+    pub(crate) test: Option<bool>,
 }
 
 /// The message about a missing name.
@@ -35,6 +38,10 @@ impl KeyRequest {
         let name = self.check_name(missing, &mut found);
         if let Some(names) = &self.scopes {
             check_names(names, &mut found);
+        }
+        if matches!(missing, Missing::OnUpdate) && self.test.is_some() {
+            let message = "a key is a test key or none from its creation on";
+            found.add("test", message);
         }
         found.into_result()?;
         Ok(name.to_owned())
@@ -72,6 +79,9 @@ pub(crate) struct CreatedKey {
     pub(crate) api_key_id: String,
     pub(crate) name: String,
     pub(crate) scopes: Vec<String>,
+    /// In the answers about test keys only.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) test: bool,
 }
 
 /// A key with what it may do.
@@ -80,6 +90,8 @@ pub(crate) struct Whole {
     api_key_id: String,
     name: String,
     scopes: Vec<String>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    test: bool,
 }
 
 impl From<&ApiKey> for Whole {
@@ -88,6 +100,7 @@ impl From<&ApiKey> for Whole {
             api_key_id: key.id.to_string(),
             name: key.name.clone(),
             scopes: key.all_scopes(),
+            test: key.is_test,
         }
     }
 }
@@ -97,6 +110,8 @@ impl From<&ApiKey> for Whole {
 pub(crate) struct Brief {
     api_key_id: String,
     name: String,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    test: bool,
 }
 
 impl From<&ApiKey> for Brief {
@@ -104,6 +119,7 @@ impl From<&ApiKey> for Brief {
         Self {
             api_key_id: key.id.to_string(),
             name: key.name.clone(),
+            test: key.is_test,
         }
     }
 }

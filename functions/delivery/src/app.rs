@@ -3,18 +3,18 @@
 use std::sync::Arc;
 
 use posthaste_blob::Blob;
-use posthaste_mailer::{Mailer, Pools, RelayUrl, Ses, Smtp, SmtpConfig};
+use posthaste_mailer::{Envelope, Mailer, Pools, RelayUrl, Ses, Smtp, SmtpConfig, Tags};
 use posthaste_model::{
-    AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, Mail, MessageId, PublicUrl, RecipientCopy,
-    Verp,
+    AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, Mail, Mailbox, MessageId, PublicUrl,
+    RecipientCopy, Verp,
 };
 use posthaste_queue::Queue;
-use posthaste_render::KeyRing;
+use posthaste_render::{KeyRing, Rendered};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::{Claimant, Store};
 
 use crate::account::SenderAccounts;
-use crate::context::LEASE;
+use crate::context::{JobContext, LEASE};
 use crate::cost::CopyMemory;
 use crate::dkim::Dkim;
 use crate::relay::RelayGate;
@@ -33,6 +33,9 @@ pub struct App {
     /// The relay, which copies are admitted to and offered.
     pub relay: Arc<RelayGate>,
     pub mailer: Mailer,
+    /// What records mail that may not leave, on the local host, where that is also all mail to addresses with a fixed
+    /// outcome.
+    pub test_relay: Option<TestRelay>,
     pub clock: Clock,
     pub entropy: Entropy,
     pub keys: KeyRing,
@@ -58,6 +61,10 @@ pub struct App {
     /// Caches accounts, their settings, and whether they have an allowance.
     pub accounts: Arc<SenderAccounts>,
 }
+
+/// The relay that only records, on the local host. Where there is none, the record is that of the copy's events.
+#[derive(Clone)]
+pub struct TestRelay(pub Mailer);
 
 /// The domain names of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -120,6 +127,7 @@ impl App {
             memory: CopyMemory::new(&mailer),
             relay: Arc::new(RelayGate::new(mailer.clone(), platform.clock(), shares)),
             mailer,
+            test_relay: platform.part(),
             clock: platform.clock(),
             entropy: platform.entropy(),
             keys: vars.parsed::<KeyRing>("STACK_SECRET")?,
@@ -197,6 +205,30 @@ impl App {
         };
         let mark = self.keys.mark(&verp.claim());
         format!("{}@{domain}", verp.local(mark))
+    }
+
+    /// The envelope of a copy.
+    pub(crate) fn envelope(
+        &self,
+        context: JobContext<'_>,
+        copy: RecipientCopy<'_>,
+        rendered: &Rendered,
+    ) -> Envelope {
+        let JobContext { job, mail, .. } = context;
+        let from = mail.from_of(copy.personalization);
+        let sender = from.email.wire();
+        let foreign = |mailbox: &Mailbox| mailbox.email.needs_smtputf8();
+        Envelope {
+            from: self.envelope_sender(&job.account, &job.message, copy.recipient, &sender),
+            to: copy.mailbox.email.clone(),
+            foreign_sender: foreign(from) || rendered.reply_to.iter().any(foreign),
+            pool: mail.ip_pool_name.clone(),
+            tags: Tags {
+                account: job.account.clone(),
+                message: job.message.clone(),
+                recipient: copy.recipient,
+            },
+        }
     }
 }
 

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use posthaste_identity::Signer;
-use posthaste_mailer::{Envelope, Tags};
 use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
 use posthaste_model::{
-    AccountId, DropReason, EmailAddress, Event, Mail, Mailbox, Masked, Millis, RecipientCopy,
+    AccountId, DropReason, EmailAddress, Event, Mail, Masked, Millis, RecipientCopy,
 };
 use posthaste_render::{Compiled, Input, Links, MAX_OUTPUT, Rendered};
 use posthaste_runtime::WorkError;
@@ -18,6 +17,7 @@ use crate::cost::{Room, carried_size, rendered_size, texts_size};
 use crate::outcome::{EventContext, RecordResult};
 use crate::record::{DelayedCopy, WaitStart, finish, may_wait, replayed_events, retention};
 use crate::relay::{RelayPermit, RelayWait};
+use crate::test_mail::Reaction;
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
@@ -49,6 +49,8 @@ pub(crate) async fn deliver(
 ) -> Result<CopyResult, WorkError> {
     let JobContext { job, mail, .. } = context;
     let admitted = match made {
+        // The relay is not asked about what it is not offered.
+        Ok(_) if app.is_test_mail(job, &copy.mailbox.email) => Ok(None),
         Ok(_) => app.relay.admit(&job.account).await.map(Some),
         Err(_) => Ok(None),
     };
@@ -138,17 +140,24 @@ async fn attempt(
         subject: row.subject,
         accepted_at: job.accepted.seconds(),
     };
+    let reaction = match &rendered {
+        Ok(rendered) => Reaction::to(app, &about, &copy.mailbox.email, rendered).await,
+        Err(_) => Reaction::default(),
+    };
     let who = app.claimant(row.retention);
     match app.store.claim(which, job.attempt, who, &described).await? {
         Claim::Won => {}
         Claim::Busy { .. } => return Err(WorkError::Busy),
         Claim::Done => {
             let events = replayed_events(app, job, copy.recipient).await?;
-            return Ok(CopyResult::Recorded(events));
+            return Ok(CopyResult::Recorded(reaction.visit(events)));
         }
     }
     let rendered = match rendered {
-        Ok(_) if !app.accounts.charge_credit(job, mail).await? => Err(DropReason::OverQuota),
+        // Mail that does not leave takes no credit.
+        Ok(_) if !job.is_test && !app.accounts.charge_credit(job, mail).await? => {
+            Err(DropReason::OverQuota)
+        }
         rendered => rendered,
     };
     let at = |now| EventContext { now, ..about };
@@ -164,10 +173,13 @@ async fn attempt(
         }
     };
     match end {
-        Ok(end) => {
+        Ok(mut end) => {
+            if end.state == CopyState::Delivered {
+                end.reports.clone_from(&reaction.reports);
+            }
             let processed = processed.filter(|_| end.state != CopyState::Dropped);
             let events = finish(app, job, copy.recipient, processed, end).await?;
-            Ok(CopyResult::Recorded(events))
+            Ok(CopyResult::Recorded(reaction.visit(events)))
         }
         Err(wait) => {
             app.accounts.return_credit(job, mail).await?;
@@ -327,9 +339,9 @@ async fn hand_over<'a>(
     if is_spam(app, context, &bytes).await {
         return Ok(about(app.clock.now_ms()).dropped(&DropReason::SpamContent));
     }
-    let envelope = envelope(app, context, copy, &rendered);
+    let envelope = app.envelope(context, copy, &rendered);
     let begun = app.clock.now_ms();
-    let attempt = app.mailer.hand_over(&envelope, &bytes).await;
+    let attempt = app.offer(job, &envelope, &bytes).await;
     let now = app.clock.now_ms();
     tracing::debug!(
         message.id = %job.message, attempt.no = job.attempt, attempt.duration_ms = now.0 - begun.0,
@@ -360,29 +372,5 @@ fn largest(mail: &Mail) -> usize {
     match mail.submitted {
         Some(_) => LARGEST_MAIL + HEADERS,
         None => LARGEST_MAIL,
-    }
-}
-
-/// The envelope of a copy.
-fn envelope(
-    app: &App,
-    context: JobContext<'_>,
-    copy: RecipientCopy<'_>,
-    rendered: &Rendered,
-) -> Envelope {
-    let JobContext { job, mail, .. } = context;
-    let from = mail.from_of(copy.personalization);
-    let sender = from.email.wire();
-    let foreign = |mailbox: &Mailbox| mailbox.email.needs_smtputf8();
-    Envelope {
-        from: app.envelope_sender(&job.account, &job.message, copy.recipient, &sender),
-        to: copy.mailbox.email.clone(),
-        foreign_sender: foreign(from) || rendered.reply_to.iter().any(foreign),
-        pool: mail.ip_pool_name.clone(),
-        tags: Tags {
-            account: job.account.clone(),
-            message: job.message.clone(),
-            recipient: copy.recipient,
-        },
     }
 }

@@ -26,10 +26,11 @@ mod relay;
 mod spam;
 mod submitted;
 mod template;
+mod test_mail;
 mod work;
 
 pub use account::SenderAccounts;
-pub use app::{App, Identity};
+pub use app::{App, Identity, TestRelay};
 pub use cost::CopyMemory;
 pub use dkim::Dkim;
 pub use outcome::{RetryReason, pause};

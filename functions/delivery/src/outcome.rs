@@ -81,6 +81,8 @@ pub(crate) struct RecordResult {
     pub event: Option<Event>,
     /// Why there is another attempt.
     pub retry: Option<RetryReason>,
+    /// What a recipient with a fixed outcome says of the mail.
+    pub reports: Vec<Event>,
 }
 
 /// The categories of a mail in the shape they were sent in: a list, or the text of an X-SMTPAPI
@@ -107,6 +109,7 @@ impl EventContext<'_> {
         event.custom_args = self.mail.merged_args(self.personalization);
         event.asm_group_id = self.mail.asm.as_ref().map(|asm| asm.group_id);
         event.template_id = self.mail.template_id.clone();
+        event.is_test = job.is_test;
         event.category = category(self.mail);
         event
     }
@@ -169,6 +172,7 @@ impl EventContext<'_> {
             state: CopyState::Dropped,
             event: Some(event),
             retry: None,
+            reports: Vec::new(),
         }
     }
 
@@ -212,6 +216,7 @@ impl EventContext<'_> {
                     state: CopyState::Delivered,
                     event: Some(event),
                     retry: None,
+                    reports: Vec::new(),
                 }
             }
             // `ses-feedback` reports the rest.
@@ -219,6 +224,7 @@ impl EventContext<'_> {
                 state: CopyState::Handed,
                 event: None,
                 retry: None,
+                reports: Vec::new(),
             },
             Attempt::Unsupported => self.dropped(&DropReason::Invalid),
             Attempt::Deferred {
@@ -255,6 +261,7 @@ impl EventContext<'_> {
                     state: CopyState::Bounced,
                     event: Some(event),
                     retry: None,
+                    reports: Vec::new(),
                 }
             }
         }
@@ -283,6 +290,7 @@ impl EventContext<'_> {
                 state: CopyState::Bounced,
                 event: Some(event),
                 retry: None,
+                reports: Vec::new(),
             };
         }
         let mut event = self.event(EventKind::Deferred);
@@ -294,6 +302,7 @@ impl EventContext<'_> {
             state: CopyState::Deferred,
             event: Some(event),
             retry: Some(reason),
+            reports: Vec::new(),
         }
     }
 }
@@ -326,6 +335,7 @@ mod tests {
             waits_since: None,
             key: None,
             client_ip: None,
+            is_test: false,
             body: JobBody::Mail(Box::new(mail.clone())),
         };
         let at = |later| EventContext {

@@ -63,7 +63,8 @@ pub(crate) async fn finish(
         let kind = event.map(|event| event.kind.wire());
         tracing::debug!(message.id = %message, attempt.no = job.attempt, event.kind = kind, "message {message} to {email}: {state:?}");
     }
-    let events: Vec<Event> = processed.into_iter().chain(end.event).collect();
+    let events = processed.into_iter().chain(end.event).chain(end.reports);
+    let events: Vec<Event> = events.collect();
     let outcome = AttemptOutcome {
         state,
         now: app.clock.now(),

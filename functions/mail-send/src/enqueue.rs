@@ -54,7 +54,13 @@ pub(crate) async fn enqueue(
         waits_since: None,
         key: Some(caller.key.id.clone()),
         client_ip: caller.ip.map(|ip| ip.to_string()),
+        is_test: false,
         body,
+    };
+    let job = if caller.key.is_test {
+        job.of_test()
+    } else {
+        job
     };
     let written = size.saturating_mul(groups.len());
     let parts = posthaste_offload::run(written, || parts(&job, groups)).await?;

@@ -39,6 +39,7 @@ impl VerificationMail {
             field: "from_email",
             about: &fresh.about,
             resend,
+            is_test: caller.key.is_test,
         };
         let cleared = app.notices.clear(gate, &wanted).await?;
         Ok(Self {

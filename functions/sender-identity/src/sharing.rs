@@ -49,6 +49,7 @@ pub(crate) async fn mail_records(
         field: "email",
         about: &format!("records of {id}: {message}"),
         resend: false,
+        is_test: caller.key.is_test,
     };
     let cleared = app.notices.clear(&gate, &wanted).await?;
     let text = text(&domain, &message);

@@ -109,7 +109,8 @@ fn job(app: &App, forwarding: &Forwarding, event: &Event, id: MessageId, to: Ema
     let subject = format!("{what}: {}", event.email);
     let mail = Mail::notice(forwarding.from.clone(), to, &subject, text(event));
     let account = event.account.clone();
-    Job::notice(account, id, app.clock.now_ms(), mail)
+    let job = Job::notice(account, id, app.clock.now_ms(), mail);
+    if event.is_test { job.of_test() } else { job }
 }
 
 /// Derives the id of a notice from its event, and from its address if an earlier address of the

@@ -245,5 +245,6 @@ fn key(account: &AccountId, text: &str, now: Timestamp) -> Result<ApiKey, StartE
         scopes: Vec::new(),
         hash: secret.hash(),
         created_at: now,
+        is_test: false,
     })
 }

@@ -6,7 +6,8 @@ use posthaste_store::{Account, KeyKind, Region, is_username};
 use serde_json::Value;
 
 use crate::account_lookup::to_json;
-use crate::{CommandError, Report, Tools, account_lookup, key};
+use crate::key::{self, NewKey};
+use crate::{CommandError, Report, Tools, account_lookup};
 
 #[derive(Debug, Args)]
 pub struct CreateAccount {
@@ -70,7 +71,17 @@ pub(crate) async fn run(wanted: &CreateAccount, tools: &Tools) -> Result<Report,
     let mut text = format!("account {} ({}) created", account.id, account.username);
     let mut json = to_json(&account);
     if !wanted.no_key {
-        let key = key::make(tools, &account, &wanted.key_name, KeyKind::Full, &[]).await?;
+        let key = key::make(
+            tools,
+            &account,
+            NewKey {
+                name: &wanted.key_name,
+                kind: KeyKind::Full,
+                scopes: Vec::new(),
+                is_test: false,
+            },
+        )
+        .await?;
         text.push_str(&format!(
             "\nAPI key {}, shown this once:\n{}",
             key.id, key.secret

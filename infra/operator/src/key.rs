@@ -42,6 +42,9 @@ pub struct CreateKey {
     /// Access to billing, and to nothing else
     #[arg(long)]
     billing: bool,
+    /// A key for tests: its mail is recorded and never leaves
+    #[arg(long)]
+    test: bool,
 }
 
 /// One scope of a list: people write a space after a comma.
@@ -63,10 +66,20 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
 async fn create(wanted: &CreateKey, tools: &Tools) -> Result<Report, CommandError> {
     let (kind, scopes) = grant(wanted)?;
     let account = account_lookup::find(tools, &wanted.account).await?;
-    let made = make(tools, &account, &wanted.name, kind, &scopes).await?;
+    let made = make(
+        tools,
+        &account,
+        NewKey {
+            name: &wanted.name,
+            kind,
+            scopes,
+            is_test: wanted.test,
+        },
+    )
+    .await?;
     let text = format!("API key {}, shown this once:\n{}", made.id, made.secret);
     let json = json!({"api_key": made.secret, "api_key_id": made.id, "name": wanted.name,
-        "kind": word(kind)});
+        "kind": word(kind), "test": wanted.test});
     Ok(Report::new(text, json))
 }
 
@@ -98,23 +111,31 @@ pub(crate) struct Made {
     pub(crate) secret: String,
 }
 
+/// What a new key is.
+pub(crate) struct NewKey<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) kind: KeyKind,
+    /// Those of a restricted or a billing key.
+    pub(crate) scopes: Vec<String>,
+    pub(crate) is_test: bool,
+}
+
 /// Makes a key of an account.
 pub(crate) async fn make(
     tools: &Tools,
     account: &Account,
-    name: &str,
-    kind: KeyKind,
-    scopes: &[String],
+    new: NewKey<'_>,
 ) -> Result<Made, CommandError> {
     let secret = Secret::generate(&tools.entropy);
     let key = ApiKey {
         id: secret.id().clone(),
         account: account.id.clone(),
-        name: name.to_owned(),
-        kind,
-        scopes: scopes.to_vec(),
+        name: new.name.to_owned(),
+        kind: new.kind,
+        scopes: new.scopes,
         hash: secret.hash(),
         created_at: tools.clock.now(),
+        is_test: new.is_test,
     };
     if !tools.store.create_key(&key, MOST).await? {
         let full = format!("account {} holds {MOST} keys already", account.id);
@@ -138,7 +159,11 @@ async fn list(named: &str, tools: &Tools) -> Result<Report, CommandError> {
     let account = account_lookup::find(tools, named).await?;
     let keys = tools.store.keys(&account.id).await?;
     let row = |key: &ApiKey| {
-        let kind = word(key.kind).to_owned();
+        let kind = format!(
+            "{}{}",
+            word(key.kind),
+            if key.is_test { ",test" } else { "" }
+        );
         let scopes = match key.kind {
             KeyKind::Full => "all".to_owned(),
             KeyKind::Restricted | KeyKind::Billing => key.all_scopes().join(","),
@@ -154,7 +179,7 @@ async fn list(named: &str, tools: &Tools) -> Result<Report, CommandError> {
     let rows: Vec<_> = keys.iter().map(row).collect();
     let json = |key: &ApiKey| {
         json!({"api_key_id": key.id, "name": key.name, "kind": word(key.kind),
-            "scopes": key.all_scopes(), "created_at": key.created_at})
+            "scopes": key.all_scopes(), "created_at": key.created_at, "test": key.is_test})
     };
     let json: Value = keys.iter().map(json).collect();
     let text = Report::table(["ID", "KIND", "CREATED", "NAME", "SCOPES"], &rows);

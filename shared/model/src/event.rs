@@ -202,6 +202,9 @@ pub struct Event {
     /// The address that the mail was sent from by its sender; as `key`, for lookups only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_ip: Option<String>,
+    /// Whether the mail may not leave, because its key is marked as test; it is not posted to webhooks.
+    #[serde(rename = "test", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_test: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
     /// The enhanced status code, `5.1.1`.
@@ -264,6 +267,7 @@ impl Event {
             template_id: None,
             key: None,
             client_ip: None,
+            is_test: false,
             reason: None,
             status: None,
             response: None,

@@ -9,6 +9,7 @@ pub mod breaker;
 mod drop_reason;
 mod entropy;
 mod event;
+mod fixed_outcome;
 mod hostname;
 mod ids;
 mod net;
@@ -29,6 +30,7 @@ pub use address::{
 pub use drop_reason::DropReason;
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Classification, Event, EventKind, Pool, UrlOffset};
+pub use fixed_outcome::FixedOutcome;
 pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};
 pub use ids::{
     AccountId, BatchId, DownloadId, InvalidId, KeyId, MessageId, TemplateId, VersionId, WebhookId,

@@ -48,6 +48,8 @@ pub struct NoticeRequest<'a> {
     pub about: &'a str,
     /// Whether it repeats an earlier mail, which is allowed after ten minutes.
     pub resend: bool,
+    /// Whether the caller's key is marked as test: the mail is then recorded and does not leave.
+    pub is_test: bool,
 }
 
 /// A mail that may leave and is counted. Send it, or cancel it.
@@ -57,6 +59,7 @@ pub struct Cleared {
     account: AccountId,
     to: EmailAddress,
     counted: CountedMail,
+    is_test: bool,
 }
 
 /// A fresh link.
@@ -114,6 +117,7 @@ impl Notices {
             field,
             about,
             resend,
+            is_test,
         } = *wanted;
         gate.check_may_send(account).await?;
         let accounts = &*self.store.accounts_upwards(account).await?;
@@ -133,6 +137,7 @@ impl Notices {
                 account: account.id.clone(),
                 to: to.clone(),
                 counted,
+                is_test,
             }),
             Counted::Limited { limit, until } => {
                 let (account, to) = (&account.id, Masked(to.as_str()));
@@ -155,6 +160,7 @@ impl Notices {
         let mail = Mail::notice(self.sender.clone(), cleared.to.clone(), subject, text);
         let (account, message) = (cleared.account.clone(), cleared.counted.message.clone());
         let job = Job::notice(account, message, self.clock.now_ms(), mail);
+        let job = if cleared.is_test { job.of_test() } else { job };
         let text = job.to_text().map_err(|e| Rejection::internal(&e))?;
         if let Err(error) = self.send.send(text, Duration::ZERO).await {
             self.cancel(cleared).await;

@@ -25,8 +25,8 @@ const LARGEST_REPEATED: usize = 4 << 20;
 /// One piece of delivery work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// Form of this record: 1, or 2 for a mail that was submitted whole, which the first release
-    /// would send empty.
+    /// Form of this record: 1; 2 for a mail that was submitted whole, which the first release would
+    /// send empty; 3 for one that may not leave, which earlier releases would send.
     #[serde(default = "first_version")]
     pub v: u8,
     pub account: AccountId,
@@ -55,6 +55,9 @@ pub struct Job {
     /// The address that it was sent from, where the host knows it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client_ip: Option<String>,
+    /// Whether the mail may not leave, because its key is marked as test.
+    #[serde(rename = "test", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_test: bool,
     pub body: JobBody,
 }
 
@@ -197,7 +200,18 @@ impl Job {
             waits_since: None,
             key: None,
             client_ip: None,
+            is_test: false,
             body: JobBody::Mail(Box::new(mail)),
+        }
+    }
+
+    /// The same job for a mail that may not leave.
+    #[must_use]
+    pub fn of_test(self) -> Self {
+        Self {
+            v: 3,
+            is_test: true,
+            ..self
         }
     }
 
@@ -214,7 +228,7 @@ impl Job {
     /// # Errors
     /// When it is not one, or of a form newer than this release.
     pub fn from_text(text: &str) -> Result<Self, JobError> {
-        read_versioned(text, 2, |job: &Self| job.v)
+        read_versioned(text, 3, |job: &Self| job.v)
     }
 
     /// The first recipient, which names a piece of scheduled mail.
@@ -251,8 +265,23 @@ mod tests {
 
     #[test]
     fn a_job_from_the_future_is_not_guessed_at() {
-        let new = r#"{"v":3,"account":"abcdefghij","message":"AAAAAAAAAAAAAAAAAAAAAA","accepted":1,"body":{"blob":"x"}}"#;
-        assert!(matches!(Job::from_text(new), Err(JobError::TooNew(3))));
+        let new = r#"{"v":4,"account":"abcdefghij","message":"AAAAAAAAAAAAAAAAAAAAAA","accepted":1,"body":{"blob":"x"}}"#;
+        assert!(matches!(Job::from_text(new), Err(JobError::TooNew(4))));
+    }
+
+    #[test]
+    fn the_job_of_a_test_is_read_by_no_release_that_would_send_it() {
+        let job = Job::notice(
+            AccountId::parse("abcdefghij").unwrap(),
+            MessageId::parse("AAAAAAAAAAAAAAAAAAAAAA").unwrap(),
+            Millis(1),
+            mail("hello"),
+        );
+        assert!(!job.to_text().unwrap().contains("test"));
+        let test = job.of_test();
+        let text = test.to_text().unwrap();
+        assert!(text.contains(r#""v":3"#), "{text}");
+        assert_eq!(Job::from_text(&text).unwrap(), test);
     }
 
     #[test]

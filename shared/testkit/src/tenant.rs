@@ -116,6 +116,7 @@ async fn key(store: &Store, account: &AccountId, kind: KeyKind, scopes: &[&str])
         scopes: scopes.iter().map(|&scope| scope.to_owned()).collect(),
         hash: secret.hash(),
         created_at: Timestamp(0),
+        is_test: false,
     };
     let created = store.create_key(&key, 100).await;
     assert!(created.expect("a table that works"), "too many keys");

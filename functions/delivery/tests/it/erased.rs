@@ -51,6 +51,7 @@ async fn it_is_sent_and_stays_no_longer_than_its_jobs() {
             waits_since,
             key: None,
             client_ip: None,
+            is_test: false,
             body: JobBody::Mail(Box::new(serde_json::from_value(mail).unwrap())),
         };
         let answer = handle(&app.app, &sqs_event([job.to_text().unwrap()])).await;

@@ -81,6 +81,7 @@ impl TestApp {
             waits_since: None,
             key: Some(entropy().key_id()),
             client_ip: Some("192.0.2.1".to_owned()),
+            is_test: false,
             body: JobBody::Mail(Box::new(mail)),
         };
         // Every job may run twice.

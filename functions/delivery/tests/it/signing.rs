@@ -122,6 +122,7 @@ impl TestApp {
             waits_since: None,
             key: None,
             client_ip: None,
+            is_test: false,
             body: JobBody::Mail(Box::new(mail)),
         }
     }

@@ -88,6 +88,9 @@ pub struct ApiKey {
     pub scopes: Vec<String>,
     pub hash: String,
     pub created_at: Timestamp,
+    /// Whether mail of this key never leaves and is recorded instead.
+    #[serde(rename = "test", default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_test: bool,
 }
 
 impl ApiKey {

@@ -21,6 +21,7 @@ fn made_by(maker: &Maker) -> ApiKey {
         scopes: vec!["mail.send".to_owned()],
         hash: secret.hash(),
         created_at: NOW,
+        is_test: false,
         ..maker.key.clone()
     }
 }

@@ -30,6 +30,7 @@ async fn an_api_key_with_a_thousand_scopes() {
             .collect(),
         hash: "h".repeat(64),
         created_at: NOW,
+        is_test: false,
     };
     assert!(store.create_key(&key, 100).await.unwrap());
     let row = scale.heaviest("");
