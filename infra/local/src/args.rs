@@ -19,6 +19,7 @@ use posthaste_store::Secret;
 use crate::Operator;
 use crate::mailbox_login::MailboxLogin;
 use crate::probe::HealthCheck;
+use crate::turnable_clock::ClockStart;
 
 /// A self-hosted email delivery service. Without a subcommand: run the whole of it here.
 #[derive(Debug, Parser)]
@@ -154,7 +155,7 @@ pub struct Args {
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
         "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "rate_limit", "rate_period", "search_days", "mailbox_port",
         "smtp_port", "submission_open", "allow_private_webhooks", "no_login_port", "api_key", "any_key",
-        "open_to_network", "open_with_relay", "mailbox_host", "mailbox_login", "quiet",
+        "open_to_network", "open_with_relay", "mailbox_host", "mailbox_login", "quiet", "clock", "seed",
     ])]
     pub aws: bool,
     /// Relay that mail leaves to: smtp://user:pass@host:port or smtps://…, and ?tls=required|opportunistic|none
@@ -294,6 +295,29 @@ pub struct Args {
     /// User name and password that the mailbox requires
     #[arg(long, value_name = "USER:PASSWORD", env = "POSTHASTE_MAILBOX_LOGIN", hide_env_values = true, value_parser = mailbox_login)]
     pub mailbox_login: Option<MailboxLogin>,
+    /// Turn the clock by hand: POST /api/v1/clock on the mailbox's port advances it. It begins with the machine's clock
+    /// and goes on with it, or begins at =INSTANT and stands still until it is advanced
+    #[arg(
+        long,
+        value_name = "INSTANT",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "now",
+        requires = "memory",
+        env = "POSTHASTE_CLOCK",
+        hide_env_values = true
+    )]
+    pub clock: Option<ClockStart>,
+    /// Make the same ids, boundaries, Message-IDs and keys in every run with this number
+    #[arg(
+        long,
+        value_name = "N",
+        allow_negative_numbers = true,
+        requires = "memory",
+        env = "POSTHASTE_SEED",
+        hide_env_values = true
+    )]
+    pub seed: Option<u64>,
     /// Print no line for each request and each mail, only warnings and errors
     #[arg(long, env = "POSTHASTE_QUIET", hide_env_values = true)]
     pub quiet: bool,

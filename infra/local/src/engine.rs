@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::thread::JoinHandle;
 
 use posthaste_model::{Clock, Millis};
-use posthaste_queue::{DeadJobs, EngineCommand, Local, Queue};
+use posthaste_queue::{DeadJobs, EngineCommand, Local, Queue, QuietWatch};
 use rusqlite::{Connection, OpenFlags};
 use tokio::sync::mpsc;
 
@@ -89,6 +89,7 @@ impl Engine {
             database,
             suspects,
             turns: fair::AccountTurns::default(),
+            quiet: Vec::new(),
             file: file.unwrap_or_else(|| Path::new(":memory:")).to_owned(),
             damage: damage.clone(),
         };
@@ -121,6 +122,11 @@ impl Engine {
     /// The jobs that workers no longer receive.
     pub fn dead_jobs(&self) -> DeadJobs {
         DeadJobs::new(self.commands.clone())
+    }
+
+    /// Knows when the workers have nothing left to do.
+    pub(crate) fn quiet_watch(&self) -> QuietWatch {
+        QuietWatch::new(self.commands.clone())
     }
 
     /// Receives reports of damage to the file.

@@ -24,9 +24,10 @@ use crate::serve::{self, Server};
 use crate::sources::{Answers, sources};
 use crate::start::HostSettings;
 use crate::start_error::{StartError, explained};
-use crate::table::Table;
+use crate::table::{RowExpiry, Table};
+use crate::turnable_clock::ClockHand;
 use crate::workers::stopped;
-use crate::{api, certificates, commands, first, inbound, platform, relay, workers};
+use crate::{api, certificates, clock_routes, commands, first, inbound, platform, relay, workers};
 
 /// A running host.
 pub struct Host {
@@ -53,7 +54,7 @@ struct Stop {
     servers: Vec<JoinHandle<()>>,
     pollers: Vec<JoinHandle<()>>,
     relay: (watch::Sender<bool>, JoinHandle<()>),
-    mailer: Mailer,
+    mailers: [Mailer; 2],
     mailbox: Mailbox,
     engine: Engine,
     table: Table,
@@ -127,7 +128,12 @@ impl Host {
         let folder = settings.data.as_deref().map(Folder::open).transpose()?;
         let file = |name: &str| folder.as_ref().map(|folder| folder.path(name));
 
-        let table = Table::start(file("table.db").as_deref()).await?;
+        // A clock that is turned may be behind that of the machine, by which rows are deleted.
+        let expiry = match &settings.turnable {
+            None => RowExpiry::Deletes,
+            Some(_) => RowExpiry::Hides,
+        };
+        let table = Table::start_with(file("table.db").as_deref(), expiry).await?;
         let table = table.with_clock(settings.clock.clone());
         let engine = Engine::start(file("queue.db").as_deref(), settings.clock.clone())?;
         let blob = match &folder {
@@ -143,7 +149,11 @@ impl Host {
             settings.clock.clone(),
         )?;
         let mailbox = mailbox.answering_to(settings.mailbox_hosts.iter().map(ToString::to_string));
-        let mailer = mailer(settings, relay_address)?;
+        let embedded = recorder(settings, relay_address)?;
+        let mailer = match settings.relay.clone() {
+            Some(relay) => mailer(settings, relay),
+            None => embedded.clone(),
+        };
         let first = first::account(settings, folder.as_ref(), &table.store).await;
         let first = explained(&table, first)?;
         let public_url = settings.public_url.clone();
@@ -159,6 +169,7 @@ impl Host {
                 engine: &engine,
                 blob: blob.clone(),
                 mailer: mailer.clone(),
+                recorder: embedded.clone(),
                 secret,
                 public_url: public_url
                     .unwrap_or_else(|| PublicUrl::of_listener(tls.is_some(), api)),
@@ -220,7 +231,11 @@ impl Host {
             tls,
             router,
         };
+        let sweep = schedule_sweep::App::from_env(&platform)?;
+        let hand = settings.turnable.clone();
+        let hand = hand.map(|clock| ClockHand::new(clock, engine.quiet_watch(), sweep.clone()));
         let page = mailbox.clone().router(sources(&table.store, &answers));
+        let page = page.merge(mailbox.guarded(clock_routes::routes(hand)));
         let page = match settings.mailbox_login.clone() {
             None => page,
             Some(login) => login.protect(page),
@@ -248,7 +263,6 @@ impl Host {
             let tools = commands::tools(settings, &table, &engine, blob);
             servers.extend(commands::serve(folder, tools, stop.clone()));
         }
-        let sweep = schedule_sweep::App::from_env(&platform)?;
         let mut pollers = workers::start(&platform, received, &engine, &table.disk, &stop)?;
         pollers.push(tokio::spawn(workers::sweeping(sweep.clone(), stop.clone())));
         let store = table.store.clone();
@@ -269,7 +283,7 @@ impl Host {
                 servers,
                 pollers,
                 relay: (relay_signal, relay),
-                mailer,
+                mailers: [mailer, embedded],
                 mailbox,
                 engine,
                 table,
@@ -308,7 +322,7 @@ impl Host {
             servers,
             pollers,
             relay,
-            mailer,
+            mailers,
             mailbox,
             engine,
             table,
@@ -324,7 +338,9 @@ impl Host {
                 abort.abort();
             }
         }
-        mailer.close().await;
+        for mailer in mailers {
+            mailer.close().await;
+        }
         relay.0.send_replace(true);
         let _ = tokio::time::timeout(TIMEOUT, relay.1).await;
         drop((self.store, self.sweep));
@@ -343,17 +359,18 @@ fn access(settings: &HostSettings, key: Option<&String>) -> SmtpAccess {
     }
 }
 
-fn mailer(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, StartError> {
-    let relay = match &settings.relay {
-        Some(relay) => relay.clone(),
-        None => format!("smtp://{embedded}?tls=none")
-            .parse::<RelayUrl>()
-            .map_err(|e| StartError::Secret(e.to_string()))?,
-    };
+/// The way to the embedded relay.
+fn recorder(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, StartError> {
+    let relay = format!("smtp://{embedded}?tls=none").parse::<RelayUrl>();
+    let relay = relay.map_err(|e| StartError::Secret(e.to_string()))?;
+    Ok(mailer(settings, relay))
+}
+
+fn mailer(settings: &HostSettings, relay: RelayUrl) -> Mailer {
     let mut config = SmtpConfig::new(relay);
     config.hello = Some(settings.hostname.to_string());
     config.max_connections = 16;
-    Ok(Mailer::Smtp(Smtp::new(config)))
+    Mailer::Smtp(Smtp::new(config))
 }
 
 /// The secret that signs links and encrypts secrets; the same in every run of a data folder.

@@ -23,6 +23,8 @@ pub(crate) struct HostParts<'a> {
     pub(crate) engine: &'a Engine,
     pub(crate) blob: Blob,
     pub(crate) mailer: Mailer,
+    /// The embedded relay, which records.
+    pub(crate) recorder: Mailer,
     /// The key ring that signs links and seals secrets.
     pub(crate) secret: String,
     /// The base URL of this host for recipients.
@@ -78,6 +80,7 @@ fn bounce_domain(settings: &HostSettings) -> Hostname {
 fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
     let mut own = Extensions::new();
     own.insert(parts.mailer.clone());
+    own.insert(delivery::TestRelay(parts.recorder.clone()));
     own.insert(parts.answers.watch());
     // Receivers may run on this machine.
     own.insert(settings.receivers());

@@ -1,56 +1,12 @@
 //! The embedded relay: accepts mail by real SMTP and stores it in the mailbox. Some addresses have a fixed outcome,
-//! so that a program can be tested with bounces: see [`FixedOutcome::of`].
+//! so that a program can be tested with bounces.
 
 use std::sync::Arc;
 
 use posthaste_mailbox::{Error, Mailbox, StoredEnvelope};
+use posthaste_model::FixedOutcome;
 use posthaste_smtpd::{Config, Handler, Session, SmtpReply};
 use tokio::net::TcpListener;
-
-/// The fixed outcome of an address.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum FixedOutcome {
-    Delivered,
-    /// Refused for the address.
-    Bounced,
-    /// Refused for the content.
-    Blocked,
-    /// Refused for the moment, at every attempt.
-    Deferred,
-}
-
-impl FixedOutcome {
-    /// The outcome of an address at `outcome.test`, a domain that is reserved for tests (RFC 6761); of those of Amazon's
-    /// mailbox simulator and of Resend that mean the same. A tag (`bounced+1@…`) makes no difference.
-    fn of(address: &str) -> Option<Self> {
-        let (local, domain) = address.rsplit_once('@')?;
-        let (local, domain) = (local.to_ascii_lowercase(), domain.to_ascii_lowercase());
-        let name = local.split('+').next().unwrap_or_default();
-        Some(match (domain.as_str(), name) {
-            ("outcome.test" | "resend.dev", "delivered")
-            | ("simulator.amazonses.com", "success" | "ooto") => Self::Delivered,
-            ("outcome.test" | "resend.dev", "bounced")
-            | ("simulator.amazonses.com", "bounce" | "suppressionlist") => Self::Bounced,
-            ("outcome.test", "blocked") => Self::Blocked,
-            ("outcome.test", "deferred") => Self::Deferred,
-            _ => return None,
-        })
-    }
-
-    /// What the relay answers to the recipient.
-    fn reply(self) -> Result<(), SmtpReply> {
-        Err(match self {
-            Self::Delivered => return Ok(()),
-            Self::Bounced => SmtpReply::new(550, "5.1.1", "user unknown (an address of tests)"),
-            Self::Blocked => SmtpReply::new(
-                550,
-                "5.7.1",
-                "message rejected as spam (an address of tests)",
-            ),
-            Self::Deferred => SmtpReply::new(451, "4.3.2", "try again later (an address of tests)"),
-        })
-    }
-}
 
 struct Recorder(Mailbox);
 
@@ -63,7 +19,10 @@ impl Handler for Recorder {
         _: &posthaste_smtpd::SmtpEnvelope,
         to: &str,
     ) -> Result<(), SmtpReply> {
-        FixedOutcome::of(to).map_or(Ok(()), FixedOutcome::reply)
+        match FixedOutcome::of(to).and_then(FixedOutcome::refusal) {
+            Some((code, status, text)) => Err(SmtpReply::new(code, status, text)),
+            None => Ok(()),
+        }
     }
 
     async fn data(
@@ -100,30 +59,4 @@ pub(crate) async fn serve(
     config.max_size = 48 << 20;
     config.limits.connections_per_peer = config.limits.connections;
     posthaste_smtpd::serve(listener, config, Arc::new(Recorder(mailbox)), stop).await;
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_addresses_of_tests_have_their_outcome_and_others_none() {
-        for (address, code) in [
-            ("delivered@outcome.test", None),
-            ("Bounced+7@Outcome.Test", Some(550)),
-            ("blocked@outcome.test", Some(550)),
-            ("deferred@outcome.test", Some(451)),
-            ("bounce@simulator.amazonses.com", Some(550)),
-            ("suppressionlist@simulator.amazonses.com", Some(550)),
-            ("success@simulator.amazonses.com", None),
-            ("bounced@resend.dev", Some(550)),
-        ] {
-            let outcome = FixedOutcome::of(address).expect(address);
-            let reply = outcome.reply().err();
-            assert_eq!(reply.map(|reply| reply.code), code, "{address}");
-        }
-        for address in ["ann@outcome.test", "bounced@example.com", "bounced"] {
-            assert_eq!(FixedOutcome::of(address), None, "{address}");
-        }
-    }
 }

@@ -14,6 +14,7 @@ use posthaste_webhook::Guard;
 use crate::args::{API_PORT, Args, INBOUND_PORT, MAILBOX_PORT, NO_LOGIN_PORT, SUBMISSION_PORT};
 use crate::mailbox_login::MailboxLogin;
 use crate::serve::HttpLimits;
+use crate::turnable_clock::TurnableClock;
 
 /// The resolver for the DNS records of external senders (SPF, DKIM).
 #[derive(Clone, Debug)]
@@ -75,6 +76,8 @@ pub struct HostSettings {
     /// How far ahead a send may be scheduled, in seconds.
     pub horizon: i64,
     pub clock: Clock,
+    /// The clock where it is turned by hand.
+    pub turnable: Option<TurnableClock>,
     pub entropy: Entropy,
 }
 
@@ -123,6 +126,13 @@ impl HostSettings {
         if args.any_key {
             check_open(args, "--any-key")?;
         }
+        if args.seed.is_some() {
+            check_open(args, "--seed")?;
+        }
+        let turnable = args.clock;
+        let turnable = turnable.map(|start| TurnableClock::new(start, clock.clone()));
+        let clock = turnable.as_ref().map_or(clock, TurnableClock::clock);
+        let entropy = args.seed.map_or(entropy, Entropy::seeded);
         let at = |port| SocketAddr::new(args.host, port);
         let default = RateLimits::default();
         let limits = RateLimits {
@@ -173,6 +183,7 @@ impl HostSettings {
             quick_retries: true,
             horizon: HORIZON,
             clock,
+            turnable,
             entropy,
         })
     }
@@ -233,6 +244,7 @@ impl HostSettings {
             quick_retries: false,
             horizon: HORIZON,
             clock,
+            turnable: None,
             entropy,
         }
     }

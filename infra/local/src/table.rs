@@ -103,9 +103,26 @@ fn forgetting(database: Database) -> std::io::Result<std::sync::mpsc::Sender<()>
     Ok(forget)
 }
 
+/// What becomes of rows past their time, which no read returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowExpiry {
+    /// They are deleted every hour, by the machine's clock.
+    Deletes,
+    /// They stay.
+    Hides,
+}
+
 impl Table {
     /// Starts the table on a file, or in memory.
     pub(crate) async fn start(file: Option<&Path>) -> Result<Self, TableError> {
+        Self::start_with(file, RowExpiry::Deletes).await
+    }
+
+    /// The same, where rows past their time may stay.
+    pub(crate) async fn start_with(
+        file: Option<&Path>,
+        expiry: RowExpiry,
+    ) -> Result<Self, TableError> {
         let name = file.unwrap_or_else(|| Path::new(":memory:")).to_owned();
         let open = |error: dynoxide::DynoxideError| match calls::damage_of(&error) {
             Some(_) => TableError::Damaged(damage::sentence(&name, &error.to_string())),
@@ -124,7 +141,10 @@ impl Table {
         let (end, ended) = oneshot::channel();
         let (damage, rows) = (Damage::default(), Damage::default());
         let (reports, path) = ((damage.clone(), rows.clone()), file.map(Path::to_owned));
-        let forget = forgetting(database.clone()).map_err(TableError::Thread)?;
+        let forget = match expiry {
+            RowExpiry::Deletes => Some(forgetting(database.clone()).map_err(TableError::Thread)?),
+            RowExpiry::Hides => None,
+        };
         std::thread::Builder::new()
             .name("table".to_owned())
             .spawn(move || {

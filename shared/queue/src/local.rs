@@ -60,6 +60,9 @@ pub enum EngineCommand {
     },
     /// List the dead letters.
     ListDead { done: Done<Vec<DeadJob>> },
+    /// Say when nothing is left to do for the moment: no message can be handed out, and no worker has
+    /// one. Answered with the time at which the next becomes visible.
+    Quiet { done: Done<Option<Millis>> },
     /// Put these dead letters back on their queues; answered with their number, once on disk.
     Replay { ids: Vec<i64>, done: Done<usize> },
 }
@@ -169,6 +172,23 @@ impl Local {
             done,
         };
         ask(&self.engine, make).await
+    }
+}
+
+/// Knows when the workers of an engine have nothing left to do: for a clock that is turned by hand.
+#[derive(Clone, Debug)]
+pub struct QuietWatch(mpsc::UnboundedSender<EngineCommand>);
+
+impl QuietWatch {
+    /// That of this engine.
+    pub fn new(engine: mpsc::UnboundedSender<EngineCommand>) -> Self {
+        Self(engine)
+    }
+
+    /// Waits until no message can be handed out and no worker has one, and returns when the next
+    /// becomes visible. Reads the clock again first.
+    pub async fn quiet(&self) -> Result<Option<Millis>, QueueError> {
+        ask(&self.0, |done| EngineCommand::Quiet { done }).await
     }
 }
 

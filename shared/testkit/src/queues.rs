@@ -117,5 +117,9 @@ fn obey(state: &mut State, command: EngineCommand) {
         EngineCommand::Replay { done, .. } => {
             let _ = done.send(Ok(0));
         }
+        // No worker takes from them.
+        EngineCommand::Quiet { done } => {
+            let _ = done.send(Ok(None));
+        }
     }
 }

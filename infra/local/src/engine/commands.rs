@@ -10,7 +10,7 @@ use tokio::sync::mpsc;
 
 use super::dead;
 use super::fair::AccountTurns;
-use super::hand_out::{CommitReply, Waiter, after, next_wake, serve};
+use super::hand_out::{CommandResult, CommitReply, Waiter, after, next_wake, serve};
 use super::suspects::Suspects;
 use crate::damage::{self, Damage};
 
@@ -22,6 +22,8 @@ pub(super) struct Queues {
     pub(super) database: Connection,
     pub(super) suspects: Suspects,
     pub(super) turns: AccountTurns,
+    /// Those that wait until nothing is left to do.
+    pub(super) quiet: Vec<CommandResult<Option<Millis>>>,
     /// Where the file is; for memory, a name for it.
     pub(super) file: PathBuf,
     pub(super) damage: Damage,
@@ -84,7 +86,7 @@ impl Queues {
         let mut commands = commands.into_iter();
         let before = (!self.suspects.is_empty()).then(|| self.suspects.clone());
         let (database, suspects) = (&mut self.database, &mut self.suspects);
-        let turns = &mut self.turns;
+        let (turns, quiet) = (&mut self.turns, &mut self.quiet);
         let mut work = || -> rusqlite::Result<()> {
             database.pragma_update(None, "synchronous", level)?;
             let transaction = database.transaction()?;
@@ -94,6 +96,7 @@ impl Queues {
                         *open = false;
                         release(&transaction, now)?;
                     }
+                    EngineCommand::Quiet { done } => quiet.push(done),
                     command => apply(
                         &transaction,
                         command,
@@ -105,8 +108,14 @@ impl Queues {
             }
             if *open {
                 serve(&transaction, waiters, (suspects, turns), &mut replies, now)?;
+                if !quiet.is_empty() && is_quiet(&transaction, now)? {
+                    let next = next_visible(&transaction)?;
+                    let asked = quiet.drain(..);
+                    replies.extend(asked.map(|done| CommitReply::Quiet(done, next)));
+                }
             } else {
                 waiters.clear();
+                quiet.clear();
             }
             transaction.commit()
         };
@@ -142,8 +151,22 @@ fn refuse(command: EngineCommand, end: &Result<(), String>) {
         EngineCommand::Receive { done, .. } => CommitReply::Messages(done, Vec::new()).send(end),
         EngineCommand::ListDead { done } => CommitReply::Dead(done, Vec::new()).send(end),
         EngineCommand::Replay { done, .. } => CommitReply::Replayed(done, 0).send(end),
+        EngineCommand::Quiet { done } => CommitReply::Quiet(done, None).send(end),
         EngineCommand::Tick | EngineCommand::Close => {}
     }
+}
+
+/// Whether nothing can be handed out and no worker has a message.
+fn is_quiet(transaction: &Transaction<'_>, now: Millis) -> rusqlite::Result<bool> {
+    let quiet = "SELECT NOT EXISTS (SELECT 1 FROM message WHERE taken = 1 OR visible <= ?1)";
+    let mut quiet = transaction.prepare_cached(quiet)?;
+    quiet.query_row([now.0], |row| row.get(0))
+}
+
+fn next_visible(transaction: &Transaction<'_>) -> rusqlite::Result<Option<Millis>> {
+    let mut next = transaction.prepare_cached("SELECT min(visible) FROM message")?;
+    let next: Option<i64> = next.query_row([], |row| row.get(0))?;
+    Ok(next.map(Millis))
 }
 
 /// Messages in flight do not count as deaths, because the process shuts down in order.
@@ -172,8 +195,8 @@ fn apply(
     now: Millis,
 ) -> rusqlite::Result<()> {
     match command {
-        // The loop handles `Close`.
-        EngineCommand::Tick | EngineCommand::Close => {}
+        // The loop handles the other two.
+        EngineCommand::Tick | EngineCommand::Close | EngineCommand::Quiet { .. } => {}
         EngineCommand::ListDead { done } => {
             replies.push(CommitReply::Dead(done, dead::list(transaction)?));
         }

@@ -18,7 +18,7 @@ pub(super) const MOST_RECEIVES: u32 = 50;
 /// The clock may be set forward in between, or the machine wake from sleep.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-type CommandResult<T> = oneshot::Sender<Result<T, String>>;
+pub(super) type CommandResult<T> = oneshot::Sender<Result<T, String>>;
 
 /// A worker that waits for messages.
 pub(super) struct Waiter {
@@ -34,6 +34,7 @@ pub(super) enum CommitReply {
     Messages(CommandResult<Vec<ReceivedMessage>>, Vec<ReceivedMessage>),
     Dead(CommandResult<Vec<DeadJob>>, Vec<DeadJob>),
     Replayed(CommandResult<usize>, usize),
+    Quiet(CommandResult<Option<Millis>>, Option<Millis>),
 }
 
 impl CommitReply {
@@ -45,6 +46,7 @@ impl CommitReply {
             Self::Messages(done, messages) => drop(done.send(end.map(|()| messages))),
             Self::Dead(done, letters) => drop(done.send(end.map(|()| letters))),
             Self::Replayed(done, count) => drop(done.send(end.map(|()| count))),
+            Self::Quiet(done, next) => drop(done.send(end.map(|()| next))),
         }
     }
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 use posthaste_model::{Clock, Millis};
 use posthaste_queue::{Local, ReceivedMessage};
 
+mod quiet;
+
 use super::Engine;
 use super::suspects::MOST_DEATHS;
 
