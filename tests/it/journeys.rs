@@ -1,6 +1,7 @@
 //! What callers are promised, from the request to the recipient.
 
 mod bounces;
+mod clock;
 mod foreign_names;
 mod forwards;
 mod inbound;
