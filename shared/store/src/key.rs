@@ -245,6 +245,10 @@ impl Key {
         format!("DEAD#{account}")
     }
 
+    pub(crate) fn posts_pk(account: &AccountId) -> String {
+        format!("POSTS#{account}")
+    }
+
     pub(crate) fn parse_setting(account: &AccountId, hostname: &str) -> Self {
         Self::of_account(account, format!("PARSE#{hostname}"))
     }

@@ -73,4 +73,7 @@ pub use table::{
     Attempts, DUE_SHARDS, Embedded, PageQuery, Put, ResultPage, RowChange, Store, StoreError,
     StoredRow, TableResponse, Transact, Write, largest,
 };
-pub use webhooks::{CreateOutcome, DeadLetter, DeadLetterFilter, Saved, Signing, Webhook};
+pub use webhooks::{
+    CreateOutcome, DeadLetter, DeadLetterFilter, LISTED_POSTS, POST_LIFE, Saved, Signing, Webhook,
+    WebhookPost,
+};

@@ -59,6 +59,7 @@ impl Store {
             Key::account_pk(id),
             Key::attempts_pk(id),
             Key::dead_letters_pk(id),
+            Key::posts_pk(id),
             Key::received_pk(id),
             Key::lost_mails_pk(id),
             day_pk(id),

@@ -10,7 +10,7 @@
 //! | scheduled mail in look-ups | addresses, senders and subjects of 32 KB, ten categories | [`WAITING`] |
 //! | suppressed address | 5 lists and 200 groups, reasons 1 KB | [`SUPPRESSED`] |
 //! | counters of a day | one category; a longer sort key ends with a hash | [`COUNTED`] |
-//! | due row, held message, dead letter, lost mail | one message of a queue, 256 KB | [`CARRIER`] |
+//! | due row, held message, dead letter, post, lost mail | one message of a queue, 256 KB | [`CARRIER`] |
 //! | mail and tracking settings | each text in the request, together 340 KB | [`SETTINGS`] |
 //! | template | names and subjects of all versions 250 KB, 300 versions | [`TEMPLATE`] |
 //! | texts of a version | parts of 300 KB | [`VERSION_TEXT`] |

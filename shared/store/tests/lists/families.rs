@@ -8,7 +8,8 @@ use posthaste_model::{
 };
 use posthaste_store::{
     AccountSettings, AttemptOutcome, Claim, Claimant, CopyState, DeadLetter, Described,
-    FeedbackOutcome, FeedbackUpdate, LostMail, Store, StoreError, Tally, Visit, VisitKind, largest,
+    FeedbackOutcome, FeedbackUpdate, LostMail, Store, StoreError, Tally, Visit, VisitKind,
+    WebhookPost, largest,
 };
 use posthaste_testkit::{Scale, Tenant, entropy};
 
@@ -220,6 +221,20 @@ async fn letters_and_mails_that_were_not_taken() {
         message: "m".repeat(256 * 1024),
     };
     store.put_dead_letter(&letter, NOW.plus(60)).await.unwrap();
+    let post = WebhookPost {
+        account: account.clone(),
+        webhook: WebhookId::from_bytes([1; 16]),
+        at: NOW,
+        attempt: 9,
+        url: "u".repeat(2_048 * 3),
+        accepted: false,
+        status: Some(503),
+        answer: said().unwrap(),
+        took_ms: Some(10_000),
+        signature: Some("s".repeat(200)),
+        message: "m".repeat(256 * 1024),
+    };
+    store.put_post(&post).await.unwrap();
     let lost = LostMail {
         account: account.clone(),
         id: "i".repeat(64),
@@ -231,7 +246,7 @@ async fn letters_and_mails_that_were_not_taken() {
         job: "j".repeat(256 * 1024),
     };
     store.lose_mail(&lost, NOW.plus(60)).await.unwrap();
-    for family in ["DEAD#", "LOST#"] {
+    for family in ["DEAD#", "POSTS#", "LOST#"] {
         assert!(scale.heaviest(family).bytes <= largest::CARRIER, "{family}");
     }
 }

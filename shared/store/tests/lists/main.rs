@@ -14,6 +14,7 @@ mod fixed;
 mod groups;
 mod names;
 mod owned;
+mod posts;
 mod rows;
 mod suppressions;
 mod templates;
