@@ -17,6 +17,10 @@ use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 
+pub use message::{cancel_message, reschedule, sends_of};
+pub use scheduled::{hold, lift};
+pub use wire::{MessageState, Send};
+
 /// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {

@@ -21,21 +21,31 @@ fn read(text: &str) -> Result<MessageId, Rejection> {
     MessageId::parse(id).map_err(|_| fail::unknown_message())
 }
 
+/// The parts of a scheduled mail; none of a mail that was sent at once.
+pub async fn sends_of(
+    app: &App,
+    account: &AccountId,
+    message: &MessageId,
+) -> Result<Vec<Send>, Rejection> {
+    let now = app.clock.now();
+    let mut sends = Vec::new();
+    for row in app.store.pieces(account, message).await? {
+        let part: ScheduledPart = row.value;
+        let hold = match &part.batch {
+            Some(batch) => app.store.hold_on(account, batch, now).await?,
+            None => None,
+        };
+        sends.push(Send::new(part, hold, now));
+    }
+    Ok(sends)
+}
+
 async fn show(
     app: &App,
     caller: &Caller,
     message_id: MessageId,
 ) -> Result<Json<ScheduledMessage>, Rejection> {
-    let now = app.clock.now();
-    let mut sends = Vec::new();
-    for row in app.store.pieces(caller.id(), &message_id).await? {
-        let part: ScheduledPart = row.value;
-        let hold = match &part.batch {
-            Some(batch) => app.store.hold_on(caller.id(), batch, now).await?,
-            None => None,
-        };
-        sends.push(Send::new(part, hold, now));
-    }
+    let sends = sends_of(app, caller.id(), &message_id).await?;
     if sends.is_empty() {
         Err(fail::unknown_message())
     } else {
@@ -60,8 +70,17 @@ pub(crate) async fn cancel(
     caller: Caller,
     PathParams(message): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
-    let message = read(&message)?;
-    let (parts, held) = app.store.cancel_message(caller.id(), &message).await?;
+    cancel_message(&app, caller.id(), &read(&message)?).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Cancels the parts of a mail that are not sent.
+pub async fn cancel_message(
+    app: &App,
+    account: &AccountId,
+    message: &MessageId,
+) -> Result<(), Rejection> {
+    let (parts, held) = app.store.cancel_message(account, message).await?;
     if parts.is_empty() {
         return Err(fail::unknown_message());
     }
@@ -75,8 +94,8 @@ pub(crate) async fn cancel(
     let sent = app.send.send_all(jobs.collect()).await;
     sent.map_err(|e| fail::queue(&e))?;
     app.store.forget_held(&held).await?;
-    tracing::info!(account.id = %caller.id(), message.id = %message, "cancelled message {message}");
-    Ok(StatusCode::NO_CONTENT)
+    tracing::info!(account.id = %account, message.id = %message, "cancelled message {message}");
+    Ok(())
 }
 
 /// `PATCH /v3/user/scheduled_sends/messages/{message_id}`: reschedules the parts that are not sent;
@@ -95,7 +114,7 @@ pub(crate) async fn shift(
 }
 
 /// Reschedules all parts of a mail that are not sent. Every rule is checked before any change.
-async fn reschedule(
+pub async fn reschedule(
     app: &App,
     account: &AccountId,
     message: &MessageId,

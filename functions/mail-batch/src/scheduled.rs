@@ -9,7 +9,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::batch::Hold;
+use posthaste_model::batch::{BatchStatus, Hold};
 use posthaste_model::{AccountId, BatchId, Timestamp};
 use posthaste_queue::QueueError;
 use posthaste_store::{HoldError, Reach, StoreError};
@@ -36,17 +36,26 @@ pub(crate) async fn create(
     let (batch_id, status) = wire.check()?;
     let invalid = || Rejection::on("batch_id", fail::INVALID);
     let batch = BatchId::parse(&batch_id).map_err(|_| invalid())?;
+    hold(&app, caller.id(), &batch, status).await?;
+    Ok((StatusCode::CREATED, Json(Scheduled { batch_id, status })))
+}
+
+/// Cancels or pauses a batch that has no status yet.
+pub async fn hold(
+    app: &App,
+    account: &AccountId,
+    batch: &BatchId,
+    status: BatchStatus,
+) -> Result<(), Rejection> {
+    let invalid = || Rejection::on("batch_id", fail::INVALID);
     let since = app.clock.now();
-    if !app.store.batch_exists(caller.id(), &batch, since).await? {
+    if !app.store.batch_exists(account, batch, since).await? {
         return Err(invalid());
     }
     let hold = Hold { status, since };
-    check_reach(&app, &caller, &batch, hold).await?;
-    let held = app
-        .store
-        .hold_batch(caller.id(), &batch, hold, app.horizon)
-        .await;
-    match held {
+    check_reach(app, account, batch, hold).await?;
+    let held = app.store.hold_batch(account, batch, hold, app.horizon);
+    match held.await {
         Ok(()) => {}
         Err(HoldError::Unknown) => return Err(invalid()),
         Err(HoldError::Exists) => return Err(fail::exists()),
@@ -54,18 +63,18 @@ pub(crate) async fn create(
         Err(HoldError::Store(error)) => return Err(error.into()),
     }
     let word = status.word();
-    tracing::info!(account.id = %caller.id(), batch.id = %batch, "set batch {batch} to {word}");
-    Ok((StatusCode::CREATED, Json(Scheduled { batch_id, status })))
+    tracing::info!(account.id = %account, batch.id = %batch, "set batch {batch} to {word}");
+    Ok(())
 }
 
 /// A status that would affect none of the batch's messages is rejected, not ignored.
 async fn check_reach(
     app: &App,
-    caller: &Caller,
+    account: &AccountId,
     batch: &BatchId,
     hold: Hold,
 ) -> Result<(), Rejection> {
-    match app.store.reach(caller.id(), batch, hold).await? {
+    match app.store.reach(account, batch, hold).await? {
         Reach::Empty | Reach::Some => Ok(()),
         Reach::None => Err(fail::too_late()),
     }
@@ -120,7 +129,7 @@ pub(crate) async fn update(
     let Some(hold) = app.store.hold_on(caller.id(), &batch, now).await? else {
         return Err(fail::unknown_batch());
     };
-    check_reach(&app, &caller, &batch, hold).await?;
+    check_reach(&app, caller.id(), &batch, hold).await?;
     let turned = app
         .store
         .turn_hold(caller.id(), &batch, status, &app.clock)
@@ -140,11 +149,17 @@ pub(crate) async fn delete(
     PathParams(batch_id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
-    let lifted = app.store.lift_hold(caller.id(), &batch, &app.clock).await?;
-    let ordered = lifted.ok_or_else(fail::unknown_batch)?;
-    release(&app, caller.id(), &batch, ordered).await;
-    tracing::info!(account.id = %caller.id(), batch.id = %batch, "took the status off batch {batch}");
+    lift(&app, caller.id(), &batch).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// Removes the status of a batch, so that it goes on.
+pub async fn lift(app: &App, account: &AccountId, batch: &BatchId) -> Result<(), Rejection> {
+    let lifted = app.store.lift_hold(account, batch, &app.clock).await?;
+    let ordered = lifted.ok_or_else(fail::unknown_batch)?;
+    release(app, account, batch, ordered).await;
+    tracing::info!(account.id = %account, batch.id = %batch, "took the status off batch {batch}");
+    Ok(())
 }
 
 #[derive(Debug, thiserror::Error)]

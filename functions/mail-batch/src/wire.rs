@@ -94,10 +94,12 @@ impl Shift {
 /// The state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum MessageState {
+pub enum MessageState {
     Scheduled,
+    /// Its batch is paused.
     Paused,
     Cancelled,
+    /// It was paused for too long.
     Expired,
     /// Its delivery began; its events report the result.
     Sent,
@@ -157,13 +159,13 @@ pub(crate) struct ScheduledMessage {
     pub(crate) sends: Vec<Send>,
 }
 
-/// The part of it that is sent at one second.
-#[derive(Serialize)]
-pub(crate) struct Send {
-    send_at: Timestamp,
-    recipients: u32,
-    batch_id: Option<String>,
-    status: MessageState,
+/// The part of a scheduled mail that is sent at one second.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Send {
+    pub send_at: Timestamp,
+    pub recipients: u32,
+    pub batch_id: Option<String>,
+    pub status: MessageState,
 }
 
 impl Send {

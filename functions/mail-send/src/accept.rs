@@ -1,14 +1,41 @@
 //! Accepts a mail: validates the request, checks it against its account, enqueues it. Answers `202`
 //! once the mail is durable.
 
+use std::pin::Pin;
+
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use posthaste_http::{Caller, Rejection, too_large};
 use posthaste_metrics::Metric;
-use posthaste_model::{Mail, MessageId};
+use posthaste_model::{AccountId, Mail, MessageId, Timestamp};
 
 use crate::enqueue::enqueue;
 use crate::{App, account, decode_and_check, size};
+
+/// A mail that passed every check.
+#[derive(Clone, Copy, Debug)]
+pub struct AcceptedSend<'a> {
+    pub account: &'a AccountId,
+    pub message: &'a MessageId,
+    pub mail: &'a Mail,
+    /// Whether it was only checked, in sandbox mode.
+    pub is_sandbox: bool,
+    pub now: Timestamp,
+    /// How far ahead a send may be scheduled, in seconds.
+    pub horizon: i64,
+}
+
+/// The rest of an observation, which a request waits for.
+pub type Observing = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// Sees what is accepted.
+pub trait AcceptanceObserver: Send + Sync {
+    /// Called before the mail is queued.
+    fn accepted(&self, send: &AcceptedSend<'_>) -> Observing;
+
+    /// Called when it could not be queued after all.
+    fn withdrawn(&self, account: &AccountId, message: &MessageId) -> Observing;
+}
 
 /// The outcome of a valid request.
 #[derive(Debug)]
@@ -47,11 +74,28 @@ async fn accept_mail(
     size: usize,
 ) -> Result<SendOutcome, Rejection> {
     account::check(app, caller, &mail).await?;
-    if mail.mail_settings.is_sandbox() {
+    let is_sandbox = mail.mail_settings.is_sandbox();
+    if let Some(observer) = &app.observer {
+        let seen = observer.accepted(&AcceptedSend {
+            account: caller.id(),
+            message,
+            mail: &mail,
+            is_sandbox,
+            now: app.clock.now(),
+            horizon: app.limits.horizon,
+        });
+        seen.await;
+    }
+    if is_sandbox {
         return Ok(SendOutcome::Sandbox);
     }
     let copies = mail.count();
-    enqueue(app, caller, message, mail, size).await?;
+    if let Err(rejection) = enqueue(app, caller, message, mail, size).await {
+        if let Some(observer) = &app.observer {
+            observer.withdrawn(caller.id(), message).await;
+        }
+        return Err(rejection);
+    }
     posthaste_metrics::record(&[
         Metric::Requests.of(1),
         Metric::Accepted.of(copies),

@@ -25,6 +25,8 @@ mod template;
 mod waiting;
 mod wire;
 
+use std::sync::Arc;
+
 use axum::http::Method;
 use posthaste_blob::Blob;
 use posthaste_http::{Access, Authorizer, Dialect, Routes};
@@ -33,7 +35,7 @@ use posthaste_queue::Queue;
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
-pub use accept::submit;
+pub use accept::{AcceptanceObserver, AcceptedSend, Observing, submit};
 pub use account::Senders;
 pub use check::{CheckedMail, SendLimits, decode_and_check};
 pub use template::{TemplateFields, TemplateFieldsCache};
@@ -53,6 +55,8 @@ pub struct App {
     pub templates: TemplateFieldsCache,
     /// Whether mails can be searched: then scheduled mail is listed until it leaves.
     pub searches: bool,
+    /// Sees what is accepted; none on AWS.
+    pub observer: Option<Arc<dyn AcceptanceObserver>>,
 }
 
 impl App {
@@ -76,6 +80,7 @@ impl App {
             },
             templates: TemplateFieldsCache::default(),
             searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
+            observer: platform.part(),
         })
     }
 }
