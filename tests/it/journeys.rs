@@ -5,6 +5,7 @@ mod clock;
 mod foreign_names;
 mod forwards;
 mod inbound;
+mod mailbox_page;
 mod outcomes;
 mod send_later;
 mod send_now;

@@ -13,16 +13,19 @@
 //! stored no longer than its jobs (six days). The mark holds no address, and expires after eight
 //! days.
 
+use std::sync::Arc;
+
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
+use futures_util::future::BoxFuture;
 use posthaste_blob::{Blob, BlobError};
 use posthaste_http::{Caller, PathParams, Query, Rejection};
 use posthaste_model::{AccountId, EmailAddress, Masked, Timestamp};
 use posthaste_queue::{Inbound, JobError, WebhookRetry};
 use posthaste_store::{
-    CopyState, CopyTrace, DeadLetter, DeadLetterFilter, Store, StoreError, StoredRow,
+    CopyState, CopyTrace, DeadLetter, DeadLetterFilter, Store, StoreError, StoredRow, WebhookPost,
 };
 use serde_json::json;
 
@@ -44,6 +47,8 @@ pub enum Unerased {
     Blob(#[from] BlobError),
     #[error("events that no webhook took cannot be read: {0}")]
     Job(#[from] JobError),
+    #[error("{0}")]
+    Elsewhere(String),
 }
 
 /// One address of one account, to be erased.
@@ -55,6 +60,34 @@ pub struct Eraser<'a> {
     pub address: &'a EmailAddress,
     /// Whether to remove it from the suppression lists too.
     pub suppressions: bool,
+    /// What a host stores beside the table and the bucket.
+    pub elsewhere: Option<&'a OtherStore>,
+}
+
+/// Erases an address of an account from what a host stores beside the table and the bucket, and returns how
+/// much was erased: the mailbox of the local host.
+#[derive(Clone)]
+pub struct OtherStore(Arc<EraseAddress>);
+
+type EraseAddress =
+    dyn Fn(AccountId, EmailAddress) -> BoxFuture<'static, Result<usize, String>> + Send + Sync;
+
+impl OtherStore {
+    /// Wraps the function that erases.
+    pub fn new(
+        erase: impl Fn(AccountId, EmailAddress) -> BoxFuture<'static, Result<usize, String>>
+        + Send
+        + Sync
+        + 'static,
+    ) -> Self {
+        Self(Arc::new(erase))
+    }
+}
+
+impl std::fmt::Debug for OtherStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("OtherStore(…)")
+    }
 }
 
 /// The progress of an erasure.
@@ -76,7 +109,12 @@ impl Eraser<'_> {
         // First, so that dead letters stored from now on respect the mark.
         self.store.mark_erased(self.account, &folded, now).await?;
         progress.erased += self.letters().await?;
+        progress.erased += self.posts().await?;
         progress.erased += self.lost_mails().await?;
+        if let Some(OtherStore(erase)) = self.elsewhere {
+            let erased = erase(self.account.clone(), self.address.clone()).await;
+            progress.erased += erased.map_err(Unerased::Elsewhere)?;
+        }
         if self.suppressions {
             progress.erased += self.lists(&folded).await?;
         }
@@ -176,6 +214,15 @@ impl Eraser<'_> {
         Ok(true)
     }
 
+    /// Erases posts to webhooks that held an event of the address.
+    async fn posts(&self) -> Result<usize, Unerased> {
+        let holds = |post: &WebhookPost| match WebhookRetry::from_text(&post.message) {
+            Ok(inside) => inside.events.iter().any(|event| self.is(&event.email)),
+            Err(_) => true,
+        };
+        Ok(self.store.erase_posts(self.account, holds).await?)
+    }
+
     /// Erases received mails in the dead letters, from the address or to it.
     async fn lost_mails(&self) -> Result<usize, Unerased> {
         let (mut after, mut forgotten) = (None, 0);
@@ -230,6 +277,7 @@ pub(crate) async fn forget(
         account: caller.id(),
         address: &address,
         suppressions: query.checked(|query| query.flag("suppressions"))?,
+        elsewhere: app.elsewhere.as_ref(),
     };
     let done = eraser.run(app.clock.now(), PAGES).await;
     let progress = done.map_err(|error: Unerased| Rejection::unavailable(&error))?;

@@ -22,7 +22,7 @@ use posthaste_model::{Clock, Entropy, PublicUrl};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
-pub use erase::{Eraser, Progress, Unerased};
+pub use erase::{Eraser, OtherStore, Progress, Unerased};
 
 /// The dependencies of the function.
 #[derive(Clone)]
@@ -37,6 +37,8 @@ pub struct App {
     pub public_url: Option<PublicUrl>,
     /// Whether mails can be searched: whether `webhook-fanout` writes the rows for it.
     pub searches: bool,
+    /// What a host stores beside the table and the bucket; none on AWS.
+    pub elsewhere: Option<OtherStore>,
 }
 
 impl App {
@@ -49,6 +51,7 @@ impl App {
             entropy: platform.entropy(),
             public_url: platform.env().optional("PUBLIC_URL")?,
             searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
+            elsewhere: platform.part(),
         })
     }
 }

@@ -1,15 +1,13 @@
 //! The dependencies of the worker.
 
-use std::fmt;
 use std::sync::Arc;
 
-use posthaste_model::{Clock, EmailAddress, Entropy, Event, Timestamp};
+use futures_util::future::BoxFuture;
+use posthaste_model::{Clock, EmailAddress, Entropy, Event};
 use posthaste_queue::{Bus, Queue};
 use posthaste_runtime::{Error, Platform};
-use posthaste_store::{Store, Webhook};
-use posthaste_webhook::{
-    ClientConfig, Guard, PostOutcome, Schedule, Sealer, Tokens, WebhookClient,
-};
+use posthaste_store::Store;
+use posthaste_webhook::{ClientConfig, Guard, Schedule, Sealer, Tokens, WebhookClient};
 
 use crate::breaker::WebhookBreakers;
 
@@ -38,7 +36,10 @@ pub struct App {
     pub searchable: Option<i64>,
     /// The number of accounts and retries processed concurrently.
     pub concurrency: usize,
-    pub watch: Watch,
+    /// Whether posts are stored for their owner to look at.
+    pub stores_posts: bool,
+    /// None on AWS.
+    pub observer: Option<Arc<dyn EventObserver>>,
 }
 
 /// Timeouts and retention periods, in seconds unless stated otherwise.
@@ -76,46 +77,15 @@ pub struct Forwarding {
     pub from: EmailAddress,
 }
 
-/// One post and its result.
-#[derive(Debug)]
-pub struct Posted<'a> {
-    pub webhook: &'a Webhook,
-    pub events: &'a [Event],
-    /// The number of the attempt; the first is 1.
-    pub attempt: u32,
-    pub at: Timestamp,
-    pub outcome: &'a PostOutcome,
-}
-
-/// Called after every post; the local host shows the posts beside the mails.
-#[derive(Clone)]
-pub struct Watch(Arc<dyn Fn(&Posted<'_>) + Send + Sync>);
-
-impl Watch {
-    /// Wraps a function that is called after every post. It must return quickly.
-    pub fn new(see: impl Fn(&Posted<'_>) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(see))
-    }
-
-    /// Observes nothing.
-    pub fn none() -> Self {
-        Self::new(|_| {})
-    }
-
-    pub(crate) fn see(&self, posted: &Posted<'_>) {
-        (self.0)(posted);
-    }
-}
-
-impl fmt::Debug for Watch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Watch(…)")
-    }
+/// Sees events when they are recorded, each at least once; the local host shows them beside the mails.
+pub trait EventObserver: Send + Sync {
+    /// The rest of the observation, which the worker waits for.
+    fn happened(&self, events: &[Event]) -> BoxFuture<'static, ()>;
 }
 
 impl App {
     /// Reads `TABLE_NAME`, `EVENTS_QUEUE_URL`, `RETRIES_QUEUE_URL`, `BUS_NAME`, `STACK_SECRET`, `PUBLISH_EVENTS`
-    /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `SEARCH_DAYS` (0: no
+    /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `WEBHOOK_POSTS` (`true` or `false`), `SEARCH_DAYS` (0: no
     /// search), `AT_ONCE`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
     /// bounce domain).
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
@@ -155,7 +125,8 @@ impl App {
                 .filter(|days| *days > 0)
                 .map(|days| i64::from(days).saturating_mul(DAY)),
             concurrency: vars.positive("AT_ONCE", 64)?,
-            watch: platform.part().unwrap_or_else(Watch::none),
+            stores_posts: vars.or_default("WEBHOOK_POSTS", false)?,
+            observer: platform.part(),
         })
     }
 }

@@ -17,10 +17,11 @@ mod failure;
 mod forward;
 mod health;
 mod post;
+mod post_log;
 mod record;
 mod visits;
 mod work;
 
-pub use app::{App, Forwarding, Posted, RetryPolicy, Watch};
+pub use app::{App, EventObserver, Forwarding, RetryPolicy};
 pub use breaker::WebhookBreakers;
 pub use work::handle;

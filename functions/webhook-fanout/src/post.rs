@@ -11,9 +11,10 @@ use posthaste_webhook::{
 };
 use url::Url;
 
-use crate::app::{App, Posted};
+use crate::App;
 use crate::failure::{self, Failed};
 use crate::health;
+use crate::post_log::{self, MadePost};
 
 /// Concurrent posts to one webhook, when its events need several.
 const AT_ONCE: usize = 4;
@@ -128,7 +129,7 @@ async fn post(
     let headers = posthaste_offload::run(body.len(), signing).await;
     let post = Post {
         url: means.url.clone(),
-        headers,
+        headers: headers.clone(),
         body,
     };
     let outcome = match &means.credentials {
@@ -138,13 +139,16 @@ async fn post(
             app.tokens.post(&app.client, name, credentials, post).await
         }
     };
-    app.watch.see(&Posted {
+    let made = MadePost {
         webhook,
+        url: &means.url,
         events,
         attempt,
         at,
+        headers: &headers,
         outcome: &outcome,
-    });
+    };
+    post_log::store(app, &made).await;
     app.breaker.note(&webhook.id, &outcome, app.clock.now());
     let oldest = events.iter().map(|event| event.at).min().unwrap_or(at);
     // Retries to an unavailable receiver would hide the delivery lag of the others.

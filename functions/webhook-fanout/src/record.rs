@@ -46,10 +46,16 @@ pub(crate) async fn again(app: &App, events: Vec<Event>) -> Disposition {
 }
 
 async fn write(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
-    let (counted, forwarded, indexed) = join!(
+    let observed = async {
+        if let Some(observer) = &app.observer {
+            observer.happened(events).await;
+        }
+    };
+    let (counted, forwarded, indexed, ()) = join!(
         count::work(app, account, events),
         forward::work(app, account, events),
         index(app, account, events),
+        observed,
     );
     counted.and(forwarded).and(indexed)
 }

@@ -155,7 +155,7 @@ pub struct Args {
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
         "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "rate_limit", "rate_period", "search_days", "mailbox_port",
         "smtp_port", "submission_open", "allow_private_webhooks", "no_login_port", "api_key", "any_key",
-        "open_to_network", "open_with_relay", "mailbox_host", "mailbox_login", "quiet", "clock", "seed",
+        "open_to_network", "open_with_relay", "mailbox_host", "mailbox_login", "mailbox_path", "quiet", "clock", "seed",
     ])]
     pub aws: bool,
     /// Relay that mail leaves to: smtp://user:pass@host:port or smtps://…, and ?tls=required|opportunistic|none
@@ -318,6 +318,9 @@ pub struct Args {
         hide_env_values = true
     )]
     pub seed: Option<u64>,
+    /// Path that the mailbox lies under, for a reverse proxy in front of it, whether that removes the path or not
+    #[arg(long, value_name = "PATH", env = "POSTHASTE_MAILBOX_PATH", hide_env_values = true, value_parser = mailbox_path)]
+    pub mailbox_path: Option<String>,
     /// Print no line for each request and each mail, only warnings and errors
     #[arg(long, env = "POSTHASTE_QUIET", hide_env_values = true)]
     pub quiet: bool,
@@ -334,6 +337,20 @@ fn api_key(text: &str) -> Result<String, String> {
 
 fn mailbox_login(text: &str) -> Result<MailboxLogin, String> {
     MailboxLogin::parse(text).ok_or_else(|| "it is a user name, a colon and a password".to_owned())
+}
+
+fn mailbox_path(text: &str) -> Result<String, String> {
+    let is_segment = |segment: &str| {
+        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
+        segment.bytes().all(is_plain) && !matches!(segment, "" | "." | "..")
+    };
+    let path = text.strip_suffix('/').unwrap_or(text);
+    match path.strip_prefix('/') {
+        Some(rest) if rest.split('/').all(is_segment) => Ok(path.to_owned()),
+        Some(_) | None => {
+            Err("it is a path such as /mail, of letters, digits, `-`, `_`, `.` and `~`".to_owned())
+        }
+    }
 }
 
 fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use posthaste_blob::Blob;
+use posthaste_mailbox::Mailbox;
 use posthaste_operator::Tools;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -11,12 +12,19 @@ use tokio::task::JoinHandle;
 use crate::args::{Cli, Command};
 use crate::control::{self, CommandReply};
 use crate::engine::{EVENTS, Engine, RETRIES};
+use crate::mailbox_feed::open_mailbox;
 use crate::start::HostSettings;
 use crate::table::Table;
 use crate::workers::stopped;
 
 /// What the operator's commands work with while this host runs.
-pub(crate) fn tools(settings: &HostSettings, table: &Table, engine: &Engine, blob: Blob) -> Tools {
+pub(crate) fn tools(
+    settings: &HostSettings,
+    table: &Table,
+    engine: &Engine,
+    blob: Blob,
+    mailbox: &Mailbox,
+) -> Tools {
     Tools {
         store: table.store.clone(),
         blob: Some(blob),
@@ -28,6 +36,7 @@ pub(crate) fn tools(settings: &HostSettings, table: &Table, engine: &Engine, blo
         bus: None,
         ses: None,
         resolver: None,
+        elsewhere: Some(open_mailbox(mailbox)),
     }
 }
 

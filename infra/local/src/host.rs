@@ -2,13 +2,14 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::Blob;
 use posthaste_listen::MemoryBudget;
-use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
+use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox, Sources};
 use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::{AccountId, PublicUrl};
 use posthaste_store::Store;
@@ -17,11 +18,12 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::engine::{Engine, SEND};
+use crate::engine::{Engine, RETRIES, SEND};
 use crate::folder::Folder;
+use crate::mailbox_feed::LocalSchedule;
 use crate::platform::HostParts;
 use crate::serve::{self, Server};
-use crate::sources::{Answers, sources};
+use crate::sources::sources;
 use crate::start::HostSettings;
 use crate::start_error::{StartError, explained};
 use crate::table::{RowExpiry, Table};
@@ -148,7 +150,9 @@ impl Host {
             DEFAULT_LIMIT,
             settings.clock.clone(),
         )?;
-        let mailbox = mailbox.answering_to(settings.mailbox_hosts.iter().map(ToString::to_string));
+        let mailbox = mailbox
+            .answering_to(settings.mailbox_hosts.iter().map(ToString::to_string))
+            .under_path(&settings.mailbox_path);
         let embedded = recorder(settings, relay_address)?;
         let mailer = match settings.relay.clone() {
             Some(relay) => mailer(settings, relay),
@@ -161,7 +165,6 @@ impl Host {
         if let Some(folder) = &folder {
             folder.note_parts()?;
         }
-        let answers = Answers::default();
         let platform = platform::platform(
             settings,
             HostParts {
@@ -173,7 +176,7 @@ impl Host {
                 secret,
                 public_url: public_url
                     .unwrap_or_else(|| PublicUrl::of_listener(tls.is_some(), api)),
-                answers: &answers,
+                mailbox: &mailbox,
             },
         );
         let gate = platform.gate()?;
@@ -234,7 +237,14 @@ impl Host {
         let sweep = schedule_sweep::App::from_env(&platform)?;
         let hand = settings.turnable.clone();
         let hand = hand.map(|clock| ClockHand::new(clock, engine.quiet_watch(), sweep.clone()));
-        let page = mailbox.clone().router(sources(&table.store, &answers));
+        let page = Sources {
+            schedule: Some(Arc::new(LocalSchedule(mail_batch::App::from_env(
+                &platform,
+            )?))),
+            relay: settings.relay.as_ref().map(ToString::to_string),
+            ..sources(&table.store, &engine.queue(RETRIES), &settings.clock)
+        };
+        let page = mailbox.clone().router(page);
         let page = page.merge(mailbox.guarded(clock_routes::routes(hand)));
         let page = match settings.mailbox_login.clone() {
             None => page,
@@ -260,7 +270,7 @@ impl Host {
         ];
         servers.extend(submitting);
         if let Some(folder) = settings.data.clone() {
-            let tools = commands::tools(settings, &table, &engine, blob);
+            let tools = commands::tools(settings, &table, &engine, blob, &mailbox);
             servers.extend(commands::serve(folder, tools, stop.clone()));
         }
         let mut pollers = workers::start(&platform, received, &engine, &table.disk, &stop)?;

@@ -21,6 +21,7 @@ pub mod greeting;
 mod health;
 mod host;
 mod inbound;
+mod mailbox_feed;
 mod mailbox_login;
 mod operator;
 mod platform;

@@ -19,6 +19,7 @@ use posthaste_runtime::{ConfigError, Env, Platform};
 use crate::control;
 use crate::engine::{EVENTS, Engine, EngineError, RETRIES};
 use crate::folder::{self, Folder, FolderError};
+use crate::mailbox_feed::closed_mailbox;
 use crate::table::{Table, TableError};
 
 /// Where a command works, and how it answers.
@@ -273,6 +274,7 @@ impl Operator {
             bus: is_named("BUS_NAME").then(|| platform.bus()).transpose()?,
             ses: Some(Ses::new(platform.aws("--aws")?, None)),
             resolver: Resolver::system().ok(),
+            elsewhere: None,
         };
         let done = posthaste_operator::run(&self.command, &tools).await;
         let table = platform.env().get("TABLE_NAME").unwrap_or_default();
@@ -292,7 +294,7 @@ impl Operator {
         let tools = Tools {
             store: table.store.clone(),
             blob: Some(blob),
-            clock,
+            clock: clock.clone(),
             entropy: posthaste_runtime::entropy(),
             events: Some(engine.queue(EVENTS)),
             retries: Some(engine.queue(RETRIES)),
@@ -300,6 +302,7 @@ impl Operator {
             bus: None,
             ses: None,
             resolver: None,
+            elsewhere: Some(closed_mailbox(folder.path(""), clock.clone())),
         };
         let done = posthaste_operator::run(&self.command, &tools).await;
         let done = done.map_err(|error| {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use axum::http::Extensions;
 use posthaste_blob::Blob;
 use posthaste_identity::Resolver;
+use posthaste_mailbox::Mailbox;
 use posthaste_mailer::Mailer;
 use posthaste_model::{Entropy, Hostname, PublicUrl};
 use posthaste_queue::{Bus, Queue};
@@ -14,7 +15,7 @@ use posthaste_store::Store;
 use posthaste_webhook::Schedule;
 
 use crate::engine::{EVENTS, Engine, FEEDBACK, INBOUND, RETRIES, SEND};
-use crate::sources::Answers;
+use crate::mailbox_feed::MailboxFeed;
 use crate::start::{DnsSettings, HostSettings};
 
 /// Parts that are started before the functions.
@@ -29,8 +30,8 @@ pub(crate) struct HostParts<'a> {
     pub(crate) secret: String,
     /// The base URL of this host for recipients.
     pub(crate) public_url: PublicUrl,
-    /// Sees the answers of webhooks, for the mailbox page.
-    pub(crate) answers: &'a Answers,
+    /// The mailbox, whose page lists every copy.
+    pub(crate) mailbox: &'a Mailbox,
 }
 
 /// The platform of a host with these settings.
@@ -64,6 +65,8 @@ fn variables(settings: &HostSettings, parts: &HostParts<'_>) -> Env {
         ("SYSTEM_SENDER", format!("no-reply@{hostname}")),
         ("HORIZON_SECONDS", settings.horizon.to_string()),
         ("SEARCH_DAYS", settings.search_days.to_string()),
+        // For the mailbox page.
+        ("WEBHOOK_POSTS", "true".to_owned()),
     ];
     Env::new(move |name| {
         let found = set.iter().find(|(known, _)| *known == name);
@@ -81,7 +84,14 @@ fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
     let mut own = Extensions::new();
     own.insert(parts.mailer.clone());
     own.insert(delivery::TestRelay(parts.recorder.clone()));
-    own.insert(parts.answers.watch());
+    let feed = MailboxFeed {
+        mailbox: parts.mailbox.clone(),
+        store: parts.store.clone(),
+    };
+    let feed = feed.parts();
+    own.insert(feed.acceptance);
+    own.insert(feed.events);
+    own.insert(feed.elsewhere);
     // Receivers may run on this machine.
     own.insert(settings.receivers());
     if settings.quick_retries {

@@ -1,28 +1,21 @@
-//! The sources of a copy's details on the mailbox page: its events out of the table, and the most recent answers
-//! of webhooks, in memory since the start.
+//! The sources of a copy's details on the mailbox page, out of the table: its events, and the posts of them to
+//! webhooks.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+use std::time::Duration;
 
-use posthaste_mailbox::{Lookup, Sources};
-use posthaste_model::{AccountId, EventKind, MessageId};
-use posthaste_store::{Recipient, Store, VisitKind};
-use posthaste_webhook::PostOutcome;
+use futures_util::FutureExt as _;
+use posthaste_mailbox::{PostAgain, Sources};
+use posthaste_model::{Clock, Event, EventKind, Timestamp, Verp};
+use posthaste_queue::{Queue, Retry, WebhookRetry};
+use posthaste_store::{Recipient, Store, StoreError, VisitKind, WebhookPost};
+use posthaste_webhook::event_json;
 use serde_json::{Value, json};
-use webhook_fanout::{Posted, Watch};
 
-/// Copies whose answers are stored.
-const COPIES: usize = 10_000;
-
-/// Answers stored per copy.
-const OF_A_COPY: usize = 100;
-
-/// Characters of a body shown.
-const SHOWN: usize = 500;
-
-/// The sources of the mailbox page.
-pub(crate) fn sources(store: &Store, answers: &Answers) -> Sources {
-    let store = store.clone();
+/// The sources of the mailbox page. Posts that are made again go to the queue `retries`.
+pub(crate) fn sources(store: &Store, retries: &Queue, clock: &Clock) -> Sources {
+    let post_again = post_again(store, retries, clock);
+    let (store, posts) = (store.clone(), store.clone());
     Sources {
         events: Some(Arc::new(move |trace| {
             let store = store.clone();
@@ -35,132 +28,176 @@ pub(crate) fn sources(store: &Store, answers: &Answers) -> Sources {
                     .await;
                 row.ok()
                     .flatten()
-                    .map(|row| history(&row))
+                    .map(|row| posted(&verp, &row))
                     .unwrap_or_default()
             })
         })),
-        webhooks: Some(answers.lookup()),
+        webhooks: Some(Arc::new(move |trace| {
+            let store = posts.clone();
+            Box::pin(async move {
+                let Some(copy) = trace.verp else {
+                    return Vec::new();
+                };
+                posts_about(&store, &copy).await.unwrap_or_default()
+            })
+        })),
+        post_again: Some(post_again),
+        ..Sources::default()
     }
 }
 
-/// The events of a copy and the actions on it, in chronological order.
-fn history(row: &Recipient) -> Vec<Value> {
-    let events = row.events();
-    let events = events
-        .iter()
-        .filter_map(|event| Some((event.at, serde_json::to_value(event).ok()?)));
-    let visits = [
+/// The events of a copy, with what its reader did, in chronological order.
+fn events_of(copy: &Verp, row: &Recipient) -> Vec<Event> {
+    let mut all = row.events();
+    // Those that are stored as visits have what each of them has to itself.
+    let first = all.first().cloned();
+    for (visits, kind) in [
         (VisitKind::Open, EventKind::Open),
         (VisitKind::Click, EventKind::Click),
-    ];
-    let visits = visits.into_iter().flat_map(|(kind, name)| {
-        row.visits(kind).into_iter().map(move |visit| {
-            let (at, url) = (visit.at, visit.url);
-            let value = json!({"kind": name, "at": at, "email": row.email, "url": url});
-            (at, value)
-        })
-    });
-    let mut all: Vec<_> = events.chain(visits).collect();
-    all.sort_by_key(|(at, _)| *at);
-    all.into_iter().map(|(_, value)| value).collect()
+    ] {
+        all.extend(row.visits(visits).into_iter().map(|visit| {
+            let account = copy.account.clone();
+            let event = Event::new(visit.id, account, kind, visit.at, row.email.clone());
+            Event {
+                message: Some(copy.message.clone()),
+                recipient: copy.recipient,
+                category: first.as_ref().and_then(|first| first.category.clone()),
+                custom_args: first
+                    .as_ref()
+                    .map(|first| first.custom_args.clone())
+                    .unwrap_or_default(),
+                url: visit.url,
+                useragent: visit.agent,
+                ..event
+            }
+        }));
+    }
+    // Events of the same second stay in the order they were written.
+    all.sort_by_key(|event| event.at);
+    all
 }
 
-type CopyId = (AccountId, MessageId, u32);
-
-#[derive(Default)]
-struct Memory {
-    answers: HashMap<CopyId, Vec<Arc<Value>>>,
-    order: VecDeque<CopyId>,
+/// The events of a copy as a webhook gets them.
+fn posted(copy: &Verp, row: &Recipient) -> Vec<Value> {
+    let events = events_of(copy, row);
+    let shown = events.iter().map(event_json);
+    shown
+        .filter_map(|event| serde_json::from_str(&event).ok())
+        .collect()
 }
 
-/// The answers of this run.
-#[derive(Clone, Default)]
-pub(crate) struct Answers(Arc<Mutex<Memory>>);
+/// Posts events of a copy again: all of them, or the one of this id. Each webhook that subscribes to them gets
+/// them anew, with the same ids. Returns how many posts were queued.
+fn post_again(store: &Store, retries: &Queue, clock: &Clock) -> PostAgain {
+    let (store, retries, clock) = (store.clone(), retries.clone(), clock.clone());
+    Arc::new(move |trace, id| {
+        let (store, retries, clock) = (store.clone(), retries.clone(), clock.clone());
+        async move {
+            let copy = trace.verp.ok_or("the service did not make this mail")?;
+            let texts = again(&store, &copy, id.as_deref(), clock.now()).await?;
+            let count = texts.len();
+            let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
+            let sent = retries.send_all(messages.collect()).await;
+            sent.map_err(|error| error.to_string())?;
+            Ok(count)
+        }
+        .boxed()
+    })
+}
 
-impl Answers {
-    /// Records the result of every post.
-    pub(crate) fn watch(&self) -> Watch {
-        let answers = self.clone();
-        Watch::new(move |posted| answers.note(posted))
+/// The messages of the retry queue that post events of a copy again.
+async fn again(
+    store: &Store,
+    copy: &Verp,
+    id: Option<&str>,
+    now: Timestamp,
+) -> Result<Vec<String>, String> {
+    let Verp {
+        account,
+        message,
+        recipient,
+    } = copy;
+    let row = store.recipient(account, message, *recipient).await;
+    let row = row.map_err(|error| error.to_string())?;
+    let mut events = row.map(|row| events_of(copy, &row)).unwrap_or_default();
+    events.retain(|event| id.is_none_or(|id| event.id == id));
+    let webhooks = store.webhooks(account).await;
+    let webhooks = webhooks.map_err(|error| error.to_string())?;
+    let mut texts = Vec::new();
+    for webhook in webhooks.into_iter().filter(|webhook| webhook.enabled) {
+        let wanted = events
+            .iter()
+            .filter(|event| webhook.kinds.contains(&event.kind));
+        let wanted: Vec<_> = wanted.cloned().collect();
+        if wanted.is_empty() {
+            continue;
+        }
+        let post = WebhookRetry {
+            retry: Retry {
+                account: account.clone(),
+                webhook: webhook.id,
+                attempt: 0,
+                not_before: now,
+                last: String::new(),
+            },
+            events: wanted,
+        };
+        texts.extend(post.to_texts().map_err(|error| error.to_string())?);
     }
-
-    /// Finds the answers about a copy, oldest first.
-    pub(crate) fn lookup(&self) -> Lookup {
-        let answers = self.clone();
-        Arc::new(move |trace| {
-            let copy = trace
-                .verp
-                .map(|verp| (verp.account, verp.message, verp.recipient));
-            let found = copy.map(|copy| answers.of(&copy)).unwrap_or_default();
-            Box::pin(async move { found })
-        })
+    if texts.is_empty() {
+        return Err("no enabled webhook subscribes to these events".to_owned());
     }
+    Ok(texts)
+}
 
-    fn of(&self, copy: &CopyId) -> Vec<Value> {
-        let memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let found = memory.answers.get(copy).into_iter().flatten();
-        found.map(|answer| (**answer).clone()).collect()
-    }
-
-    fn note(&self, posted: &Posted<'_>) {
-        let answer = Arc::new(describe(posted));
-        let mut memory = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for event in posted.events {
-            let Some(message) = &event.message else {
+/// The posts about a copy, oldest first, among the last ones of each webhook.
+async fn posts_about(store: &Store, copy: &Verp) -> Result<Vec<Value>, StoreError> {
+    let mut found = Vec::new();
+    for webhook in store.webhooks(&copy.account).await? {
+        for post in store.posts(&copy.account, &webhook.id).await? {
+            let Ok(inside) = WebhookRetry::from_text(&post.message) else {
                 continue;
             };
-            let copy = (event.account.clone(), message.clone(), event.recipient);
-            memory.keep(copy, &answer);
-        }
-    }
-}
-
-impl Memory {
-    fn keep(&mut self, copy: CopyId, answer: &Arc<Value>) {
-        if !self.answers.contains_key(&copy) {
-            if self.order.len() >= COPIES
-                && let Some(oldest) = self.order.pop_front()
-            {
-                self.answers.remove(&oldest);
+            let is_about = |event: &Event| {
+                event.message.as_ref() == Some(&copy.message) && event.recipient == copy.recipient
+            };
+            if inside.events.iter().any(is_about) {
+                found.push((post.at, post.attempt, described(&post, &inside.events)));
             }
-            self.order.push_back(copy.clone());
-        }
-        let answers = self.answers.entry(copy).or_default();
-        // One post may contain several events of one copy.
-        let is_last = answers.last().is_some_and(|last| Arc::ptr_eq(last, answer));
-        if !is_last && answers.len() < OF_A_COPY {
-            answers.push(answer.clone());
         }
     }
+    found.sort_by_key(|(at, attempt, _)| (*at, *attempt));
+    Ok(found.into_iter().map(|(_, _, post)| post).collect())
 }
 
-fn describe(posted: &Posted<'_>) -> Value {
-    let mut answer = json!({
-        "url": posted.webhook.target,
-        "webhook_id": posted.webhook.id,
-        "at": posted.at,
-        "attempt": posted.attempt,
-        "events": posted.events.iter().map(|event| event.kind.wire()).collect::<Vec<_>>(),
+/// A post as the page shows it.
+fn described(post: &WebhookPost, events: &[Event]) -> Value {
+    let body = events.iter().map(event_json);
+    let body = body.filter_map(|event| serde_json::from_str::<Value>(&event).ok());
+    let mut shown = json!({
+        "url": post.url,
+        "webhook_id": post.webhook,
+        "at": post.at,
+        "attempt": post.attempt,
+        "events": events.iter().map(|event| event.kind.wire()).collect::<Vec<_>>(),
+        "body": body.collect::<Vec<_>>(),
     });
-    let mut set = |name: &str, value: Value| {
-        if let Some(members) = answer.as_object_mut() {
+    let answer = if post.status.is_some() {
+        "answer"
+    } else {
+        "error"
+    };
+    let signed_at = post.signature.as_ref().map(|_| post.at);
+    for (name, value) in [
+        ("status", json!(post.status)),
+        (answer, json!(post.answer)),
+        ("took_ms", json!(post.took_ms)),
+        ("signature", json!(post.signature)),
+        ("signature_timestamp", json!(signed_at)),
+    ] {
+        if let Some(members) = shown.as_object_mut().filter(|_| !value.is_null()) {
             members.insert(name.to_owned(), value);
         }
-    };
-    match posted.outcome {
-        PostOutcome::Answered(answered) => {
-            let body = String::from_utf8_lossy(&answered.body_head);
-            set("status", answered.status.as_u16().into());
-            set(
-                "answer",
-                body.chars().take(SHOWN).collect::<String>().into(),
-            );
-            set("took_ms", answered.took_ms.into());
-        }
-        silent @ (PostOutcome::Refused(_)
-        | PostOutcome::Unreachable { .. }
-        | PostOutcome::TimedOut
-        | PostOutcome::NoToken(_)) => set("error", silent.to_string().into()),
     }
-    answer
+    shown
 }

@@ -47,6 +47,8 @@ pub struct HostSettings {
     pub any_key: bool,
     /// Host names of the mailbox beside this machine's own.
     pub mailbox_hosts: Vec<Hostname>,
+    /// The path that the mailbox lies under; empty: the root.
+    pub mailbox_path: String,
     /// The login of the mailbox.
     pub mailbox_login: Option<MailboxLogin>,
     /// `None`: everything in memory.
@@ -159,6 +161,7 @@ impl HostSettings {
             api_key: args.api_key.clone(),
             any_key: args.any_key,
             mailbox_hosts: args.mailbox_host.clone(),
+            mailbox_path: args.mailbox_path.clone().unwrap_or_default(),
             mailbox_login: args.mailbox_login.clone(),
             submission_open: args.submission_open,
             data: (!args.memory).then(|| args.data.clone()),
@@ -225,6 +228,7 @@ impl HostSettings {
             api_key: None,
             any_key: false,
             mailbox_hosts: Vec::new(),
+            mailbox_path: String::new(),
             mailbox_login: None,
             submission_open: false,
             data: None,

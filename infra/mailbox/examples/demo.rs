@@ -75,5 +75,6 @@ fn sources() -> Sources {
                     "attempt": 2, "answer": "ok"}),
             ]
         }),
+        ..Sources::default()
     }
 }

@@ -27,10 +27,24 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// The parameters of a request to the page, whose links stay below the mailbox's path.
+    pub(crate) fn params(&self, query: Option<&str>) -> Params {
+        Params {
+            base: self.mailbox.base().to_owned(),
+            ..Params::read(query.unwrap_or_default())
+        }
+    }
+
     /// What the sources report about one copy.
     pub(crate) async fn facts(&self, row: &ListRow) -> CopyFacts {
-        let trace = Trace::new(&row.summary.message_id, &row.envelope);
-        self.sources.about(trace).await
+        self.sources.about(Trace::of(row)).await
+    }
+
+    /// Where a form asks to post the events of a row again.
+    pub(crate) fn post_again_path(&self, row: &ListRow) -> Option<String> {
+        let is_ours = Trace::of(row).verp.is_some();
+        let source = self.sources.post_again.as_ref().filter(|_| is_ours);
+        source.map(|_| format!("{}/message/{}/post", self.mailbox.base(), row.summary.id))
     }
 
     /// A page, or a piece of one. Rendered on the pool: it may show much of a large mail.
@@ -55,7 +69,7 @@ pub(crate) async fn find_row(
 ) -> Result<ListRow, Refusal> {
     if id != "latest" {
         let found = app.mailbox.head(id.to_owned()).await?;
-        return found.ok_or(Refusal::NotFound);
+        return found.filter(|row| row.is_recorded).ok_or(Refusal::NotFound);
     }
     let params = Params::read(&query.unwrap_or_default());
     if !params.timeout.is_empty() {
@@ -210,8 +224,21 @@ pub(crate) struct Params {
     pub open: String,
     pub width: String,
     pub images: bool,
+    /// Whether the mail is shown as programs show it that are set to dark.
+    pub dark: bool,
     pub embed: bool,
     pub download: bool,
+    /// Whether the list has a row for each request.
+    pub by_request: bool,
+    /// The request whose copies are shown below its row.
+    pub request: String,
+    /// What a form asks for, and for when.
+    pub action: String,
+    pub at: String,
+    /// The event that a form names.
+    pub event: String,
+    /// The path that the mailbox lies under, without a slash at its end. Not of the request.
+    pub base: String,
 }
 
 impl Params {
@@ -230,6 +257,12 @@ impl Params {
                 "view" => params.view = value.into_owned(),
                 "width" => params.width = value.into_owned(),
                 "images" => params.images = value == "1",
+                "dark" => params.dark = value == "1",
+                "by" => params.by_request = value == "request",
+                "request" => params.request = value.into_owned(),
+                "action" => params.action = value.into_owned(),
+                "event" => params.event = value.into_owned(),
+                "at" => params.at = value.into_owned(),
                 "embed" => params.embed = value == "1",
                 "dl" => params.download = value == "1",
                 _ => {}
@@ -247,8 +280,9 @@ impl Params {
         }
     }
 
-    /// `?q=…&start=…` with the parameters that preserve the reader's position, followed by `more`.
-    pub(crate) fn place(&self, start: usize, more: &[(&str, &str)]) -> String {
+    /// A link to `path` of the page, with the parameters that preserve the reader's position in the
+    /// list, followed by `more`.
+    pub(crate) fn link(&self, path: &str, start: usize, more: &[(&str, &str)]) -> String {
         let mut text = form_urlencoded::Serializer::new(String::new());
         if !self.query.is_empty() {
             text.append_pair("q", &self.query);
@@ -256,11 +290,16 @@ impl Params {
         if start > 0 {
             text.append_pair("start", &start.to_string());
         }
-        text.extend_pairs(more);
-        match text.finish() {
-            text if text.is_empty() => text,
-            text => format!("?{text}"),
+        if self.by_request {
+            text.append_pair("by", "request");
         }
+        if self.by_request && !self.request.is_empty() {
+            text.append_pair("request", &self.request);
+        }
+        text.extend_pairs(more);
+        let place = text.finish();
+        let mark = if place.is_empty() { "" } else { "?" };
+        format!("{}{path}{mark}{place}", self.base)
     }
 }
 
@@ -306,10 +345,21 @@ mod tests {
     fn a_place_is_read_back_as_it_was_written() {
         let params = Params::read("q=%22a+b%22%20to%3Aann%2Bx%40y.z%26start%3D1&start=50");
         assert_eq!(params.query, "\"a b\" to:ann+x@y.z&start=1");
-        let place = params.place(params.start, &[("view", "raw")]);
-        let again = Params::read(place.trim_start_matches('?'));
+        let params = Params {
+            by_request: true,
+            request: "a/b".to_owned(),
+            base: "/mail".to_owned(),
+            ..params
+        };
+        let link = params.link("/message/x", params.start, &[("view", "raw")]);
+        let place = link.strip_prefix("/mail/message/x?").expect(&link);
+        let again = Params::read(place);
         assert_eq!((again.query, again.start), (params.query, 50));
-        assert_eq!(again.view, "raw");
-        assert_eq!(Params::default().place(0, &[]), "");
+        assert_eq!(
+            (again.view, again.request),
+            ("raw".to_owned(), params.request)
+        );
+        assert!(again.by_request);
+        assert_eq!(Params::default().link("/", 0, &[]), "/");
     }
 }

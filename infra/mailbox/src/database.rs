@@ -12,12 +12,13 @@ use rusqlite::types::Value;
 use crate::Error;
 use crate::query::{SearchField, Term, Test};
 
-/// Version of the file; another one is refused (see [`crate::Error::Version`]).
-pub(crate) const VERSION: i64 = 1;
+/// Version of the file; a newer one is refused (see [`crate::Error::Version`]).
+pub(crate) const VERSION: i64 = 2;
 
-/// `mail` holds what the list and the search need, `raw` the bytes, so that a walk over the list
-/// does not read them. The lower-case columns are what a search compares with.
-pub(crate) const SCHEMA: &str = "
+/// Version 1. `mail` holds what the list and the search need, `raw` the bytes, so that a walk over
+/// the list does not read them. The lower-case columns are what a search compares with.
+const FIRST: &str = "
+    BEGIN IMMEDIATE;
     CREATE TABLE mail (
         seq INTEGER PRIMARY KEY AUTOINCREMENT,
         id TEXT NOT NULL UNIQUE,
@@ -40,12 +41,65 @@ pub(crate) const SCHEMA: &str = "
     );
     CREATE TABLE raw (seq INTEGER PRIMARY KEY, bytes BLOB NOT NULL);
     PRAGMA user_version = 1;
+    COMMIT;
+";
+
+/// What version 2 adds: a row of `mail` may stand for a copy of which no mail was recorded, and what
+/// became of each is in `copy`, apart from the long texts.
+///
+/// `arrived` is the place of a recorded mail in the order of arrival, which is not that of the list.
+/// `name` and `request` name the copy and the request that it is of, where the service made the
+/// mail; `rank` is that of its [`crate::copies::DeliveryStatus`], `leaves` the second at which scheduled mail
+/// leaves, `deleted` the millisecond of a deletion that can be undone. `gone` names copies whose rows
+/// were removed, so that a late event brings none back.
+const SECOND: &str = "
+    BEGIN IMMEDIATE;
+    CREATE TABLE copy (
+        seq INTEGER PRIMARY KEY,
+        recorded INTEGER NOT NULL,
+        arrived INTEGER,
+        name TEXT UNIQUE,
+        request TEXT,
+        rank INTEGER NOT NULL,
+        reason TEXT NOT NULL,
+        leaves INTEGER,
+        deleted INTEGER
+    );
+    CREATE UNIQUE INDEX copy_arrived ON copy (arrived) WHERE arrived IS NOT NULL;
+    CREATE INDEX copy_request ON copy (request) WHERE request IS NOT NULL;
+    CREATE INDEX copy_deleted ON copy (deleted) WHERE deleted IS NOT NULL;
+    CREATE TABLE gone (name TEXT NOT NULL UNIQUE);
+    INSERT INTO copy (seq, recorded, arrived, rank, reason) SELECT seq, 1, seq, 5, '' FROM mail;
+    PRAGMA user_version = 2;
+    COMMIT;
 ";
 
 pub(crate) const INSERT: &str = "
     INSERT INTO mail (id, received, size, unread, files, inlines, envelope, summary, message_id,
         lower_from, lower_to, lower_cc, lower_bcc, lower_reply, lower_rcpt, lower_subject, lower_all)
-    VALUES (?1, ?2, ?3, 1, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)";
+
+/// The same for a row that exists: `?18` is its place, which it keeps.
+pub(crate) const FILL: &str = "
+    UPDATE mail SET id = ?1, received = ?2, size = ?3, unread = ?4, files = ?5, inlines = ?6,
+        envelope = ?7, summary = ?8, message_id = ?9, lower_from = ?10, lower_to = ?11,
+        lower_cc = ?12, lower_bcc = ?13, lower_reply = ?14, lower_rcpt = ?15, lower_subject = ?16,
+        lower_all = ?17
+    WHERE seq = ?18";
+
+/// What becomes of the copy of a row.
+pub(crate) const PUT_COPY: &str = "
+    INSERT INTO copy (seq, recorded, name, request, rank, reason, leaves, arrived)
+    VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
+    ON CONFLICT (seq) DO UPDATE SET recorded = excluded.recorded, arrived = excluded.arrived, rank = max(rank, excluded.rank),
+        reason = excluded.reason, leaves = excluded.leaves";
+
+/// What a line of the list is read from.
+pub(crate) const LINE: &str = "summary, envelope, unread, recorded, name, request, rank, reason, \
+    leaves";
+
+/// Every row with its copy, less those that were deleted and can be had back.
+pub(crate) const SHOWN: &str = "copy JOIN mail USING (seq) WHERE deleted IS NULL";
 
 /// Bytes of a mail's row, besides those of its source.
 pub(crate) const ROW: &str = "octet_length(envelope) + octet_length(summary) \
@@ -58,7 +112,8 @@ pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
     let Some(path) = file else {
         let db = Connection::open_in_memory()?;
         add_search(&db)?;
-        db.execute_batch(SCHEMA)?;
+        db.execute_batch(FIRST)?;
+        db.execute_batch(SECOND)?;
         return Ok(db);
     };
     let failed = |cause: &dyn std::error::Error| Error::Open {
@@ -81,7 +136,12 @@ pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
         .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
         .map_err(|cause| failed(&cause))?;
     match version {
-        0 => db.execute_batch(SCHEMA).map_err(|cause| failed(&cause))?,
+        0 | 1 => {
+            if version == 0 {
+                db.execute_batch(FIRST).map_err(|cause| failed(&cause))?;
+            }
+            db.execute_batch(SECOND).map_err(|cause| failed(&cause))?;
+        }
         VERSION => {}
         _ => {
             let path = path.to_owned();
@@ -202,6 +262,13 @@ fn condition(test: &Test) -> (String, Vec<Value>) {
             (any.join(" OR "), values)
         }
         Test::Read => ("unread = 0".to_owned(), Vec::new()),
+        Test::ArrivedAfter(place) => number("arrived > ?", *place),
+        Test::Recorded => ("recorded".to_owned(), Vec::new()),
+        Test::Has(status) => number("rank = ?", status.rank()),
+        Test::Request(request) => {
+            let text = "lower(coalesce(request, '')) = ?";
+            (text.to_owned(), vec![Value::Text(request.clone())])
+        }
         Test::Files => ("files > 0".to_owned(), Vec::new()),
         Test::Inlines => ("inlines > 0".to_owned(), Vec::new()),
         Test::Tagged => ("0".to_owned(), Vec::new()),

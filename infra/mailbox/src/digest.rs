@@ -1,10 +1,12 @@
-//! The index entry of a mail: what its row holds for the list and the search, and the space it takes.
+//! The index entry of a mail, or of a copy without one: what its row holds for the list and the
+//! search, and the space it takes.
 
 use std::collections::HashSet;
 
 use posthaste_mime::read::ParsedMail;
-use posthaste_model::Millis;
+use posthaste_model::{Millis, Timestamp, Verp};
 
+use crate::copies::{DeliveryStatus, copy_of};
 use crate::mail::{Leaf, Role, addresses, collapse, files, preview};
 use crate::rows::rfc3339;
 use crate::{ApiAddress, Error, StoredEnvelope, Summary};
@@ -130,9 +132,13 @@ fn words(envelope: &StoredEnvelope, summary: &Summary, body: &str, names: &str) 
         let shown: Vec<_> = list.iter().map(ApiAddress::shown).collect();
         shown.join(" ").to_lowercase()
     };
+    let addressed = list(&summary.to);
     let mut words = SearchWords {
         from: list(std::slice::from_ref(&summary.from)),
-        to: list(&summary.to),
+        to: match recipient(envelope, summary) {
+            Some(recipient) => list(&[recipient]),
+            None => format!("{addressed} {}", envelope.to.join(" ").to_lowercase()),
+        },
         cc: list(&summary.cc),
         bcc: list(&summary.bcc),
         reply_to: list(&summary.reply_to),
@@ -145,7 +151,7 @@ fn words(envelope: &StoredEnvelope, summary: &Summary, body: &str, names: &str) 
     words.all = [
         words.subject.as_str(),
         &words.from,
-        &words.to,
+        &addressed,
         &words.cc,
         &words.bcc,
         &words.reply_to,
@@ -157,12 +163,33 @@ fn words(envelope: &StoredEnvelope, summary: &Summary, body: &str, names: &str) 
     words
 }
 
-/// Overhead of a mail beside its bytes: partly filled pages of its tables and of the index.
-const PAGES: u64 = 8 * 4096;
+/// The recipient of a copy that the service made, with the name that a header has for it. Every
+/// recipient gets a copy, and the headers are the same in all.
+fn recipient(envelope: &StoredEnvelope, summary: &Summary) -> Option<ApiAddress> {
+    let [to] = envelope.to.as_slice() else {
+        return None;
+    };
+    copy_of(&envelope.from)?;
+    let mut named = summary.to.iter().chain(&summary.cc).chain(&summary.bcc);
+    let found = named.find(|one| one.address.eq_ignore_ascii_case(to));
+    Some(found.cloned().unwrap_or_else(|| ApiAddress {
+        name: String::new(),
+        address: to.clone(),
+    }))
+}
 
-/// A mail's row before it has an id.
+/// Overhead of a mail beside its bytes: partly filled pages of its tables and of the index.
+const PAGES: u64 = 12 * 4096;
+
+/// A row before it has an id.
 pub(crate) struct NewRow {
     pub received: Millis,
+    pub is_recorded: bool,
+    /// The copy, where the service made the mail.
+    pub copy: Option<Verp>,
+    pub status: DeliveryStatus,
+    pub reason: String,
+    pub leaves: Option<Timestamp>,
     /// As JSON.
     pub envelope: String,
     pub summary: Summary,
@@ -173,7 +200,8 @@ pub(crate) struct NewRow {
 }
 
 impl NewRow {
-    pub(crate) fn new(
+    /// The row of a mail that the relay received.
+    pub(crate) fn recorded(
         digest: Digest,
         envelope: &StoredEnvelope,
         received: Millis,
@@ -184,6 +212,7 @@ impl NewRow {
             size: raw.len(),
             ..digest.summary
         };
+        let copy = copy_of(&envelope.from);
         let envelope = serde_json::to_string(envelope)?;
         let size = [
             envelope.len(),
@@ -193,11 +222,47 @@ impl NewRow {
         ];
         Ok(Self {
             received,
+            is_recorded: true,
+            copy,
+            status: DeliveryStatus::Delivered,
+            reason: String::new(),
+            leaves: None,
             envelope,
             summary,
             inlines: digest.inlines,
             words: digest.search,
             size: size.iter().sum(),
+        })
+    }
+
+    /// The row of a copy before its mail is handed over, if it ever is.
+    pub(crate) fn expected(
+        copy: Verp,
+        from: ApiAddress,
+        to: ApiAddress,
+        subject: &str,
+        received: Millis,
+    ) -> Result<Self, Error> {
+        let envelope = StoredEnvelope {
+            to: vec![to.address.clone()],
+            ..StoredEnvelope::default()
+        };
+        let summary = Summary {
+            from,
+            to: vec![to],
+            subject: collapse(subject, usize::MAX),
+            ..Summary::default()
+        };
+        let digest = Digest {
+            search: words(&envelope, &summary, "", ""),
+            summary,
+            inlines: 0,
+        };
+        Ok(Self {
+            is_recorded: false,
+            copy: Some(copy),
+            status: DeliveryStatus::Queued,
+            ..Self::recorded(digest, &envelope, received, &[])?
         })
     }
 

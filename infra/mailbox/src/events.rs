@@ -8,9 +8,10 @@ use futures_util::future::BoxFuture;
 use posthaste_model::Verp;
 use serde_json::Value;
 
-use crate::StoredEnvelope;
+use crate::copies::copy_of;
 use crate::query::instant;
-use crate::rows::{self, rfc3339};
+use crate::rows::{self, ListRow, rfc3339};
+use crate::schedule::ScheduleControl;
 
 /// Identifies a copy of a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,14 +26,12 @@ pub struct Trace {
 }
 
 impl Trace {
-    pub(crate) fn new(message_id: &str, envelope: &StoredEnvelope) -> Self {
-        let local = envelope.from.rsplit_once('@').map(|(local, _)| local);
+    pub(crate) fn of(row: &ListRow) -> Self {
+        let copy = row.copy.clone();
         Self {
-            message_id: message_id.to_owned(),
-            verp: local
-                .and_then(|local| Verp::parse(local).ok())
-                .map(|(verp, _)| verp),
-            recipients: envelope.to.clone(),
+            message_id: row.summary.message_id.clone(),
+            verp: copy.or_else(|| copy_of(&row.envelope.from)),
+            recipients: row.envelope.to.clone(),
         }
     }
 }
@@ -40,16 +39,26 @@ impl Trace {
 /// Finds JSON objects about a copy, oldest first.
 pub type Lookup = Arc<dyn Fn(Trace) -> BoxFuture<'static, Vec<Value>> + Send + Sync>;
 
+/// Posts the events of a copy to webhooks again, or the one of this id, and returns how many posts were
+/// queued; the error is a sentence.
+pub type PostAgain =
+    Arc<dyn Fn(Trace, Option<String>) -> BoxFuture<'static, Result<usize, String>> + Send + Sync>;
+
 /// The page's sources of data about a copy; without a source it shows nothing of that kind.
 ///
 /// Events may have the form of the store (`kind`, `at`) or of a webhook post (`event`,
-/// `timestamp`); besides those the page shows `email`, `reason` or `response`, `status` and
+/// `timestamp`, `sg_event_id`); besides those the page shows `email`, `reason` or `response`, `status` and
 /// `attempt`. Answers of webhooks show `url`, `status`, `at`, `attempt`, and `answer` or `error`.
 /// All other fields of an object can be expanded.
 #[derive(Clone, Default)]
 pub struct Sources {
     pub events: Option<Lookup>,
     pub webhooks: Option<Lookup>,
+    pub post_again: Option<PostAgain>,
+    /// Scheduled mail, which the page cancels, pauses and moves.
+    pub schedule: Option<Arc<dyn ScheduleControl>>,
+    /// The relay that takes the mails instead of the mailbox, without its password.
+    pub relay: Option<String>,
 }
 
 /// The result of the sources for one copy.
@@ -87,6 +96,8 @@ pub(crate) struct EventLine {
     pub status: String,
     pub attempt: String,
     pub why: String,
+    /// The id of an event, by which it is posted again.
+    pub id: String,
     /// The whole object, for the expanded view.
     pub json: String,
 }
@@ -97,6 +108,8 @@ pub(crate) struct EventLine {
 pub(crate) struct EventLines {
     events: Vec<EventLine>,
     webhooks: Vec<EventLine>,
+    /// Where a form asks to post events again.
+    again: Option<String>,
 }
 
 /// The latest event of one copy.
@@ -118,10 +131,12 @@ pub(crate) struct EventsUpdate {
 }
 
 impl EventLines {
-    pub(crate) fn of(facts: &CopyFacts) -> Self {
+    /// `again` is where a form asks to post events again.
+    pub(crate) fn of(facts: &CopyFacts, again: Option<String>) -> Self {
         Self {
             events: facts.events.iter().map(event).collect(),
             webhooks: facts.webhooks.iter().map(answer).collect(),
+            again,
         }
     }
 }
@@ -135,10 +150,10 @@ impl LatestEvent {
 }
 
 impl EventsUpdate {
-    pub(crate) fn of(facts: &CopyFacts) -> Self {
+    pub(crate) fn of(facts: &CopyFacts, again: Option<String>) -> Self {
         Self {
             latest: LatestEvent::of(facts),
-            lines: EventLines::of(facts),
+            lines: EventLines::of(facts, again),
         }
     }
 }
@@ -178,6 +193,7 @@ fn answer(value: &Value) -> EventLine {
         tone,
         about: first(value, &["url", "webhook", "name"]),
         why: first(value, &["error", "answer", "body", "reason"]),
+        id: String::new(),
         ..line(value)
     }
 }
@@ -192,6 +208,7 @@ fn line(value: &Value) -> EventLine {
         status: String::new(),
         attempt: first(value, &["attempt"]),
         why: String::new(),
+        id: first(value, &["sg_event_id"]),
         json: serde_json::to_string_pretty(value).unwrap_or_default(),
     }
 }

@@ -13,6 +13,7 @@ use lol_html::html_content::{ContentType, Element, TextChunk};
 use lol_html::{HandlerResult, HtmlRewriter, MemorySettings, Settings, element, text};
 use percent_encoding::percent_decode_str;
 
+use crate::look::{Look, START, after_doctype, as_dark};
 use crate::message::Full;
 
 /// Attributes from which a browser loads pictures automatically.
@@ -33,19 +34,8 @@ pub(crate) struct Document {
     pub remote: bool,
 }
 
-/// The `Content-Security-Policy` of the frame's document.
-pub(crate) fn policy(images: bool) -> String {
-    let remote = if images { " http: https:" } else { "" };
-    format!(
-        "default-src 'none'; img-src 'self' data:{remote}; style-src 'unsafe-inline'; font-src data:; \
-         base-uri 'none'; form-action 'none'; frame-ancestors 'self'; \
-         sandbox allow-popups allow-popups-to-escape-sandbox"
-    )
-}
-
-/// Rewrites a mail's HTML. `cids` maps each content id to its URL; `embed` makes links open in a
-/// window of their own. Markup that cannot be read, or nests too deep, is shown as text.
-fn document(html: &str, cids: &HashMap<String, String>, embed: bool) -> Document {
+/// Rewrites a mail's HTML. `cids` maps each content id to its URL. Markup that cannot be read, or nests too deep, is shown as text.
+fn document(html: &str, cids: &HashMap<String, String>, look: Look) -> Document {
     let pictures = Pictures {
         cids,
         room: Cell::new(MOST_PICTURES),
@@ -57,14 +47,20 @@ fn document(html: &str, cids: &HashMap<String, String>, embed: bool) -> Document
     let settings = Settings::new()
         .with_memory_settings(memory)
         .append_element_content_handler(element!("*", |el: &mut Element<'_, '_>| {
-            tag(el, &pictures, embed, &remote)
+            tag(el, &pictures, look, &remote)
         }))
         .append_element_content_handler(text!("style", |chunk: &mut TextChunk<'_>| {
-            sheet(chunk, &style, &pictures, &remote)
+            sheet(chunk, &style, &pictures, look, &remote)
         }));
     let mut out = Vec::with_capacity(html.len());
+    let (doctype, rest) = after_doctype(html);
+    if look.dark {
+        out.extend_from_slice(doctype.as_bytes());
+        out.extend_from_slice(START.as_bytes());
+    }
+    let written = if look.dark { rest } else { html };
     let mut rewriter = HtmlRewriter::new(settings, |chunk: &[u8]| out.extend_from_slice(chunk));
-    let read = rewriter.write(html.as_bytes());
+    let read = rewriter.write(written.as_bytes());
     let read = read.and_then(|()| rewriter.end());
     let html = match (read, String::from_utf8(out)) {
         (Ok(()), Ok(html)) => html,
@@ -85,7 +81,7 @@ struct Pictures<'a> {
 fn tag(
     el: &mut Element<'_, '_>,
     pictures: &Pictures<'_>,
-    embed: bool,
+    look: Look,
     remote: &Cell<bool>,
 ) -> HandlerResult {
     let name = el.tag_name();
@@ -109,7 +105,12 @@ fn tag(
             el.set_attribute(&name, &value)?;
         }
     }
-    if embed && matches!(name.as_str(), "a" | "area") && el.has_attribute("href") {
+    if look.dark
+        && let Some(media) = el.get_attribute("media")
+    {
+        el.set_attribute("media", &as_dark(&media))?;
+    }
+    if look.embed && matches!(name.as_str(), "a" | "area") && el.has_attribute("href") {
         el.set_attribute("target", "_blank")?;
         el.set_attribute("rel", "noopener noreferrer")?;
     }
@@ -120,6 +121,7 @@ fn sheet(
     chunk: &mut TextChunk<'_>,
     style: &RefCell<String>,
     pictures: &Pictures<'_>,
+    look: Look,
     remote: &Cell<bool>,
 ) -> HandlerResult {
     style.borrow_mut().push_str(chunk.as_str());
@@ -131,7 +133,13 @@ fn sheet(
     if elsewhere("style", &sheet) {
         remote.set(true);
     }
-    chunk.replace(&with_urls(&sheet, pictures), ContentType::Html);
+    let shown = with_urls(&sheet, pictures);
+    let shown = if look.dark {
+        Cow::Owned(as_dark(&shown))
+    } else {
+        shown
+    };
+    chunk.replace(&shown, ContentType::Html);
     Ok(())
 }
 
@@ -197,21 +205,26 @@ struct AsText<'a> {
 }
 
 /// The HTML, rewritten for a frame.
-pub(crate) fn document_of(full: &Full, embed: bool) -> Document {
+pub(crate) fn document_of(full: &Full, base: &str, look: Look) -> Document {
     let files = full.inline.iter().chain(&full.attachments);
     let cids: HashMap<_, _> = files
         .filter(|file| !file.content_id.is_empty())
         .map(|file| {
-            let url = format!("/api/v1/message/{}/part/{}", full.id, file.part_id);
+            let url = format!("{base}/api/v1/message/{}/part/{}", full.id, file.part_id);
             (file.content_id.clone(), url)
         })
         .collect();
-    document(&full.html, &cids, embed)
+    document(&full.html, &cids, look)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const EMBED: Look = Look {
+        embed: true,
+        dark: false,
+    };
 
     fn cids() -> HashMap<String, String> {
         HashMap::from([
@@ -222,7 +235,7 @@ mod tests {
 
     #[track_caller]
     fn check(html: &str, want: &str, remote: bool) {
-        let got = document(html, &cids(), true);
+        let got = document(html, &cids(), EMBED);
         assert_eq!((got.html.as_str(), got.remote), (want, remote), "{html}");
     }
 
@@ -262,7 +275,7 @@ mod tests {
             "<a href=\"http://x.co\" target=\"_blank\" rel=\"noopener noreferrer\">x</a><a name=y>",
             false,
         );
-        let plain = document("<a href=http://x.co>", &cids(), false);
+        let plain = document("<a href=http://x.co>", &cids(), Look::default());
         assert_eq!(plain.html, "<a href=http://x.co>");
     }
 
@@ -277,27 +290,40 @@ mod tests {
             "<style>p{background:url(http://x.co)}</style>",
             "<table background=http://x.co>",
         ] {
-            assert!(document(html, &cids(), true).remote, "{html}");
+            assert!(document(html, &cids(), EMBED).remote, "{html}");
         }
         for html in [
             "<a href=http://x.co>",
             "<img src=data:image/png;base64,x>",
             "http://x.co",
         ] {
-            assert!(!document(html, &cids(), true).remote, "{html}");
+            assert!(!document(html, &cids(), EMBED).remote, "{html}");
         }
     }
 
     #[test]
-    fn remote_pictures_are_loaded_only_when_asked() {
-        assert!(!policy(false).contains("http"));
-        assert!(policy(true).contains("img-src 'self' data: http: https:;"));
-        for images in [false, true] {
-            let policy = policy(images);
-            assert!(policy.starts_with("default-src 'none';"));
-            assert!(policy.contains("; sandbox allow-popups"));
-            assert!(!policy.contains("script"), "{policy}");
-            assert!(!policy.contains("same-origin"));
+    fn a_dark_look_changes_sheets_and_media_and_nothing_else() {
+        let look = Look {
+            dark: true,
+            ..EMBED
+        };
+        for (html, want) in [
+            (
+                "<style>@media (prefers-color-scheme: dark){a{b:c}}</style>",
+                "{START}<style>@media (min-width:0){a{b:c}}</style>",
+            ),
+            (
+                "<!DOCTYPE html><source media=\"(prefers-color-scheme: light)\">",
+                "<!DOCTYPE html>{START}<source media=\"(max-width:0)\">",
+            ),
+            (
+                "(prefers-color-scheme: dark)",
+                "{START}(prefers-color-scheme: dark)",
+            ),
+        ] {
+            let want = want.replace("{START}", START);
+            assert_eq!(document(html, &cids(), look).html, want);
+            assert_eq!(document(html, &cids(), EMBED).html, html);
         }
     }
 }

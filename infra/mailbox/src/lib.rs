@@ -1,5 +1,6 @@
 //! The mailbox of the local host: stores mails from the recording relay, shows them on a page and
-//! answers the Mailpit REST calls.
+//! answers the Mailpit REST calls. The page also lists every copy that ended without a mail, or has yet
+//! to leave.
 //!
 //! It is for a single user's machine: no login, loopback by default, limited in number and in
 //! bytes. Every mail is treated as hostile: its content reaches the page only as text, and its HTML
@@ -7,6 +8,7 @@
 
 mod api;
 mod app;
+mod copies;
 mod database;
 mod digest;
 mod download;
@@ -14,6 +16,8 @@ mod events;
 mod extract;
 mod frame;
 mod guard;
+mod list;
+mod look;
 mod mail;
 mod mailbox;
 mod message;
@@ -22,14 +26,17 @@ mod query;
 mod reader;
 mod routes;
 mod rows;
+mod schedule;
 mod store;
 mod wait;
 
 use std::path::PathBuf;
 
-pub use events::{Lookup, Sources, Trace};
-pub use mailbox::{Mailbox, Observer};
+pub use copies::{CopyEvent, DeliveryStatus};
+pub use events::{Lookup, PostAgain, Sources, Trace};
+pub use mailbox::{AcceptedCopy, AcceptedMail, Mailbox, Observer};
 pub use rows::{ApiAddress, StoredEnvelope, Summary};
+pub use schedule::{ScheduleChange, ScheduleControl, WaitingPart, WaitingState};
 pub use store::{DEFAULT_LIMIT, LARGEST_STORE, MailboxLimits};
 
 /// A failure of the mailbox's own file; the content of a mail never causes one.

@@ -1,6 +1,7 @@
 //! The local host's interface to the mailbox: deliver from the relay, and what the page and the REST
 //! calls read and change. Work whose time grows with its input runs outside the serving threads.
 
+mod accepted;
 mod access;
 mod waiting;
 
@@ -11,6 +12,7 @@ use bytes::Bytes;
 use posthaste_model::{Clock, Timestamp};
 use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
 
+pub use accepted::{AcceptedCopy, AcceptedMail};
 pub(crate) use access::{LoadedMail, Selection};
 pub(crate) use waiting::{MOST_WAITS, WaitResult};
 
@@ -31,6 +33,7 @@ pub struct Mailbox {
     opened: Timestamp,
     file: Option<PathBuf>,
     hosts: Arc<[String]>,
+    base: Arc<str>,
     state: watch::Sender<ChangeCount>,
     /// The same for mails that arrive, and for nothing else.
     arrivals: watch::Sender<ChangeCount>,
@@ -74,6 +77,7 @@ impl Mailbox {
             clock,
             file,
             hosts: Arc::new([]),
+            base: Arc::from(""),
             state: watch::Sender::new(ChangeCount::Changed(0)),
             arrivals: watch::Sender::new(ChangeCount::Changed(0)),
             waits: Arc::new(Semaphore::new(MOST_WAITS)),
@@ -104,6 +108,16 @@ impl Mailbox {
         }
     }
 
+    /// Answers under this path, which begins with a slash and does not end with one, as well as at the
+    /// root: a proxy in front may remove the path or not. Links have it.
+    #[must_use]
+    pub fn under_path(self, path: &str) -> Self {
+        Self {
+            base: Arc::from(path),
+            ..self
+        }
+    }
+
     /// Stores a mail. Once this returns, killing the process does not lose it.
     ///
     /// No mail is refused for its content.
@@ -113,7 +127,7 @@ impl Mailbox {
     pub async fn deliver(&self, envelope: StoredEnvelope, raw: Bytes) -> Result<String, Error> {
         let received = self.clock.now_ms();
         let read = move |envelope: &StoredEnvelope, raw: &[u8]| {
-            NewRow::new(digest(envelope, raw), envelope, received, raw)
+            NewRow::recorded(digest(envelope, raw), envelope, received, raw)
         };
         let id = if raw.len() > LARGE {
             let own = self.clone();
@@ -151,10 +165,19 @@ impl Mailbox {
         }
     }
 
+    /// Tells open pages that what a source knows has changed.
+    pub(crate) fn touch(&self) {
+        self.changed();
+    }
+
     /// Ends the streams of open pages and all waits, so that a server that waits for its connections can stop.
     pub fn close(&self) {
         self.arrivals.send_replace(ChangeCount::Closed);
         self.state.send_replace(ChangeCount::Closed);
+    }
+
+    pub(crate) fn base(&self) -> &str {
+        &self.base
     }
 
     pub(crate) fn hosts(&self) -> &[String] {

@@ -2,14 +2,18 @@
 
 use askama::Template;
 use axum::extract::{Path, RawQuery, State};
-use axum::response::{Redirect, Response};
+use axum::http::StatusCode;
+use axum::response::{IntoResponse as _, Redirect, Response};
 
 use crate::app::{App, PAGE, Params, Refusal};
-use crate::events::EventsUpdate;
+use crate::events::{EventsUpdate, Trace};
+use crate::list::MailList;
 use crate::mailbox::Selection;
-use crate::reader::{MessageView, Panel};
-use crate::rows::{ListRow, ListSlice};
-use crate::{ApiAddress, query, rows};
+use crate::query;
+use crate::reader::{CopySources, MessageView, Panel};
+use crate::rows;
+use crate::rows::Shown;
+use crate::schedule::{read_change, waiting_parts};
 
 type PageResponse<T> = Result<T, Refusal>;
 
@@ -19,42 +23,10 @@ type PageResponse<T> = Result<T, Refusal>;
 struct MailboxPage {
     list: MailList,
     reader: Option<MessageView>,
-}
-
-/// The list, and what leads from it to others.
-#[derive(Template)]
-#[template(path = "list.html")]
-struct MailList {
-    /// Of the page: the subject of the open message, if there is one.
-    title: String,
-    query: String,
-    start: usize,
-    total: usize,
-    /// How many mails match the search, and how many of these are unread.
-    matching: usize,
-    unread: usize,
-    /// Which lines are shown, `51–100`; empty when there are none.
-    range: String,
-    newer: Option<String>,
-    older: Option<String>,
-    /// Back to the list from a message.
-    home: String,
-    rows: Vec<ListLine>,
-}
-
-/// One line of the list.
-struct ListLine {
-    href: String,
-    current: bool,
-    unread: bool,
-    from: String,
-    to: String,
-    more: usize,
-    subject: String,
-    snippet: String,
-    at: String,
-    size: String,
-    files: usize,
+    /// What the page says instead of a message, in a sentence.
+    notice: Option<String>,
+    /// The relay that takes the mails.
+    relay: Option<String>,
 }
 
 /// `GET /`: the list, newest first, or what a search found.
@@ -62,8 +34,7 @@ pub(crate) async fn list(
     State(app): State<App>,
     RawQuery(query): RawQuery,
 ) -> PageResponse<Response> {
-    let params = Params::read(&query.unwrap_or_default());
-    show(&app, &params, None).await
+    show(&app, &app.params(query.as_deref()), None, None).await
 }
 
 /// `GET /list`: the list alone, with the message `open` chosen in it. An open page requests it
@@ -72,7 +43,7 @@ pub(crate) async fn lines(
     State(app): State<App>,
     RawQuery(query): RawQuery,
 ) -> PageResponse<Response> {
-    let params = Params::read(&query.unwrap_or_default());
+    let params = app.params(query.as_deref());
     app.render(list_of(&app, &params, None).await?).await
 }
 
@@ -82,17 +53,48 @@ pub(crate) async fn open(
     Path(id): Path<String>,
     RawQuery(query): RawQuery,
 ) -> PageResponse<Response> {
-    let params = Params::read(query.as_deref().unwrap_or_default());
-    let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
-    let facts = app.facts(&row).await;
-    let mail = app.mailbox.load(row).await?.ok_or(Refusal::NotFound)?;
-    app.mailbox.mark_read(&mail.summary.id).await?;
-    let reader = {
-        let params = params.clone();
-        let read = move || MessageView::new(&mail, &facts, &params);
-        app.mailbox.apart("reader", read).await?
+    let mut params = app.params(query.as_deref());
+    match read_message(&app, &id, &mut params).await? {
+        Some(reader) => show(&app, &params, Some(reader), None).await,
+        None => {
+            let gone = "This message is gone. It was deleted, its address was erased, or it was among the oldest \
+                of a full mailbox.";
+            let page = show(&app, &params, None, Some(gone.to_owned())).await?;
+            Ok((StatusCode::NOT_FOUND, page).into_response())
+        }
+    }
+}
+
+async fn read_message(
+    app: &App,
+    id: &str,
+    params: &mut Params,
+) -> PageResponse<Option<MessageView>> {
+    let Some(row) = app.mailbox.head(id.to_owned()).await? else {
+        return Ok(None);
     };
-    show(&app, &params, Some(reader)).await
+    // A link from elsewhere names no place in the list.
+    if params.start == 0 && params.query.is_empty() && !params.by_request {
+        let place = app.mailbox.place(id.to_owned()).await?.unwrap_or_default();
+        params.start = place / PAGE * PAGE;
+    }
+    let about = CopySources {
+        facts: app.facts(&row).await,
+        waiting: waiting_parts(app.sources.schedule.as_ref(), [&row]).await,
+        relay: app.sources.relay.clone(),
+        again: app.post_again_path(&row),
+    };
+    let Some(mail) = app.mailbox.load(row.clone()).await? else {
+        return Ok(None);
+    };
+    app.mailbox.mark_read(id).await?;
+    let params = params.clone();
+    let read = move || MessageView::new(&row, &mail, &about, &params);
+    app.mailbox
+        .apart("reader", read)
+        .await
+        .map(Some)
+        .map_err(Refusal::from)
 }
 
 /// `GET /message/{id}/events`: the latest events and answers of this copy. An open page requests it
@@ -103,12 +105,25 @@ pub(crate) async fn events(
 ) -> PageResponse<Response> {
     let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
     let facts = app.facts(&row).await;
-    app.render(EventsUpdate::of(&facts)).await
+    let again = app.post_again_path(&row);
+    app.render(EventsUpdate::of(&facts, again)).await
 }
 
-async fn show(app: &App, params: &Params, reader: Option<MessageView>) -> PageResponse<Response> {
+async fn show(
+    app: &App,
+    params: &Params,
+    reader: Option<MessageView>,
+    notice: Option<String>,
+) -> PageResponse<Response> {
     let list = list_of(app, params, reader.as_ref()).await?;
-    app.render(MailboxPage { list, reader }).await
+    let relay = app.sources.relay.clone();
+    let page = MailboxPage {
+        list,
+        reader,
+        notice,
+        relay,
+    };
+    app.render(page).await
 }
 
 async fn list_of(
@@ -117,8 +132,32 @@ async fn list_of(
     reader: Option<&MessageView>,
 ) -> PageResponse<MailList> {
     let terms = query::parse(&params.query)?;
-    let slice = app.mailbox.list(terms, params.start, Some(PAGE)).await?;
-    Ok(MailList::new(params, &slice, reader))
+    let (mailbox, schedule) = (&app.mailbox, app.sources.schedule.as_ref());
+    let mut list = if params.by_request {
+        let slice = mailbox.requests(terms, params.start, PAGE).await?;
+        let opened = query::request(&params.request);
+        let copies = if params.request.is_empty() {
+            Vec::new()
+        } else {
+            let copies = mailbox.list_shown(opened, Shown::All, 0, Some(PAGE));
+            let mut copies = copies.await?.rows;
+            copies.sort_by_key(|row| row.copy.as_ref().map(|copy| copy.recipient));
+            copies
+        };
+        let rows = slice.rows.iter().map(|row| &row.first).chain(&copies);
+        let waiting = waiting_parts(schedule, rows).await;
+        MailList::of_requests(params, &slice, &copies, &waiting)
+    } else {
+        let slice = mailbox.list_shown(terms, Shown::All, params.start, Some(PAGE));
+        let slice = slice.await?;
+        let waiting = waiting_parts(schedule, &slice.rows).await;
+        MailList::of_copies(params, &slice, &waiting)
+    };
+    list.deleted = mailbox.trash().await?;
+    if let Some(reader) = reader {
+        list.choose(&reader.id, &reader.subject);
+    }
+    Ok(list)
 }
 
 /// `POST /message/{id}/delete`.
@@ -127,89 +166,100 @@ pub(crate) async fn delete(
     Path(id): Path<String>,
     body: String,
 ) -> PageResponse<Redirect> {
-    app.mailbox.delete(Selection::Ids(vec![id])).await?;
-    Ok(home(&body))
+    app.mailbox.discard(Selection::Ids(vec![id])).await?;
+    Ok(home(&app, &body))
 }
 
 /// `POST /clear`: what the search in the form finds, or everything.
 pub(crate) async fn clear(State(app): State<App>, body: String) -> PageResponse<Redirect> {
-    let terms = query::parse(&Params::read(&body).query)?;
-    app.mailbox.delete(Selection::Matching(terms)).await?;
-    Ok(Redirect::to("/"))
+    let params = app.params(Some(&body));
+    let terms = query::parse(&params.query)?;
+    app.mailbox.discard(Selection::Matching(terms)).await?;
+    Ok(Redirect::to(&format!("{}/", params.base)))
+}
+
+/// `POST /restore`: brings back what was deleted last.
+pub(crate) async fn restore(State(app): State<App>, body: String) -> PageResponse<Redirect> {
+    app.mailbox.restore().await?;
+    Ok(home(&app, &body))
 }
 
 /// `POST /read`: marks what the search in the form finds, or everything.
 pub(crate) async fn read(State(app): State<App>, body: String) -> PageResponse<Redirect> {
     let terms = query::parse(&Params::read(&body).query)?;
     app.mailbox.mark(Selection::Matching(terms), true).await?;
-    Ok(home(&body))
+    Ok(home(&app, &body))
 }
 
-fn home(body: &str) -> Redirect {
-    let params = Params::read(body);
-    Redirect::to(&format!("/{}", params.place(params.start, &[])))
-}
-
-impl MailList {
-    fn new(params: &Params, slice: &ListSlice, reader: Option<&MessageView>) -> Self {
-        let (start, shown) = (params.start, slice.rows.len());
-        let matching = slice.matching.total;
-        let link = |start: usize| format!("/{}", params.place(start, &[]));
-        let unread = slice.matching.unread;
-        let title = match reader {
-            Some(reader) => reader.subject.clone(),
-            None if unread > 0 => format!("({unread}) Mailbox"),
-            None => "Mailbox".to_owned(),
-        };
-        let open = reader.map_or(params.open.as_str(), |reader| &reader.id);
-        Self {
-            title,
-            query: params.query.clone(),
-            start,
-            total: slice.totals.total,
-            unread,
-            matching,
-            range: match shown {
-                0 => String::new(),
-                shown => format!("{}–{}", start + 1, start + shown),
-            },
-            newer: (start > 0).then(|| link(start.saturating_sub(PAGE))),
-            older: (start + shown < matching && shown > 0).then(|| link(start + PAGE)),
-            home: link(start),
-            rows: slice
-                .rows
-                .iter()
-                .map(|row| ListLine::new(row, params, open))
-                .collect(),
+/// `POST /message/{id}/post`: posts the events of the copy to webhooks again, or the one that the form names.
+pub(crate) async fn post_again(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    body: String,
+) -> PageResponse<Response> {
+    let mut params = app.params(Some(&body));
+    let row = app
+        .mailbox
+        .head(id.clone())
+        .await?
+        .ok_or(Refusal::NotFound)?;
+    let posted = match &app.sources.post_again {
+        Some(post) => {
+            let event = Some(params.event.clone()).filter(|event| !event.is_empty());
+            post(Trace::of(&row), event).await
         }
-    }
-}
-
-impl ListLine {
-    fn new(row: &ListRow, params: &Params, open: &str) -> Self {
-        let mail = &row.summary;
-        let place = params.place(params.start, &[]);
-        Self {
-            href: format!("/message/{}{place}", mail.id),
-            current: open == mail.id,
-            unread: !mail.read,
-            from: mail.from.short().to_owned(),
-            to: recipient(row),
-            more: row.envelope.to.len().saturating_sub(1),
-            subject: mail.subject.clone(),
-            snippet: mail.snippet.clone(),
-            at: mail.created.clone(),
-            size: rows::size(mail.size),
-            files: mail.attachments,
+        None => Err("There are no webhooks here.".to_owned()),
+    };
+    match posted {
+        Ok(_) => {
+            let link = params.link(
+                &format!("/message/{id}"),
+                params.start,
+                &[("view", "events")],
+            );
+            Ok(Redirect::to(&link).into_response())
         }
+        Err(why) => refused(&app, &id, &mut params, why).await,
     }
 }
 
-/// The recipient of this copy: every recipient gets one, and the headers are the same in all.
-fn recipient(row: &ListRow) -> String {
-    let mail = &row.summary;
-    match row.envelope.to.first() {
-        Some(to) => to.clone(),
-        None => mail.to.first().map(ApiAddress::shown).unwrap_or_default(),
+/// The page of a message with why a change was refused.
+async fn refused(app: &App, id: &str, params: &mut Params, why: String) -> PageResponse<Response> {
+    let reader = read_message(app, id, params).await?;
+    let page = show(app, params, reader, Some(why)).await?;
+    Ok((StatusCode::BAD_REQUEST, page).into_response())
+}
+
+/// `POST /message/{id}/schedule`: cancels, pauses, resumes or moves scheduled mail.
+pub(crate) async fn schedule(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    body: String,
+) -> PageResponse<Response> {
+    let mut params = app.params(Some(&body));
+    let row = app
+        .mailbox
+        .head(id.clone())
+        .await?
+        .ok_or(Refusal::NotFound)?;
+    let (Some(copy), Some(control)) = (row.copy, app.sources.schedule.as_ref()) else {
+        return Err(Refusal::Bad("This message is not scheduled.".to_owned()));
+    };
+    let changed = match read_change(&params.action, &params.at) {
+        Ok(change) => control.change(copy.account, copy.message, change).await,
+        Err(why) => Err(why.to_owned()),
+    };
+    match changed {
+        Ok(()) => {
+            app.mailbox.touch();
+            let link = params.link(&format!("/message/{id}"), params.start, &[]);
+            Ok(Redirect::to(&link).into_response())
+        }
+        Err(why) => refused(&app, &id, &mut params, why).await,
     }
+}
+
+fn home(app: &App, body: &str) -> Redirect {
+    let params = app.params(Some(body));
+    Redirect::to(&params.link("/", params.start, &[]))
 }

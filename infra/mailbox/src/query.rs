@@ -1,10 +1,13 @@
 //! The search language: words, quoted phrases and `field:value` terms, as in Mailpit.
 //!
 //! Every term must match; a leading `-` or `!` negates one. Beyond Mailpit, `rcpt:` searches the
-//! envelope: each recipient of a send gets a copy of its own, and this finds the right one.
+//! envelope, and `to:` of a mail that the service made does too: each recipient of a send gets a copy
+//! of its own, and this finds the right one. `is:` with the name of a state finds what is in it, and
+//! `request:` the copies of one request.
 
 use posthaste_model::Millis;
 
+use crate::copies::DeliveryStatus;
 use crate::mail::collapse;
 
 /// The field a text is searched in.
@@ -38,6 +41,13 @@ pub(crate) enum Test {
     Smaller(i64),
     /// Matches no mail: there are no tags here.
     Tagged,
+    /// The bytes of the mail are here.
+    Recorded,
+    /// The mail arrived after the one at this place in the order of arrival.
+    ArrivedAfter(i64),
+    Has(DeliveryStatus),
+    /// The copy is of this request, which is in lower case.
+    Request(String),
 }
 
 /// A condition, or its negation.
@@ -60,6 +70,12 @@ pub(crate) struct TooManyTerms;
 pub(crate) fn parse(search: &str) -> Result<Vec<Term>, TooManyTerms> {
     let terms: Vec<_> = words(search).iter().filter_map(|word| term(word)).collect();
     (terms.len() <= MOST).then_some(terms).ok_or(TooManyTerms)
+}
+
+/// The copies of the request of this name.
+pub(crate) fn request(name: &str) -> Vec<Term> {
+    let test = Test::Request(name.to_lowercase());
+    vec![Term { not: false, test }]
 }
 
 /// Splits at white space outside double quotes, and drops the quotes.
@@ -94,9 +110,13 @@ fn term(word: &str) -> Option<Term> {
             return Some(Term { not: !not, test });
         }
         "is:tagged" => Test::Tagged,
+        "is:recorded" => Test::Recorded,
         "has:attachment" | "has:attachments" => Test::Files,
         "has:inline" | "has:inlines" => Test::Inlines,
-        rest => named(rest)?,
+        rest => match rest.strip_prefix("is:").and_then(DeliveryStatus::of_word) {
+            Some(status) => Test::Has(status),
+            None => named(rest)?,
+        },
     };
     Some(Term { not, test })
 }
@@ -116,6 +136,7 @@ fn named(rest: &str) -> Option<Test> {
         "subject" => SearchField::Subject,
         "message-id" => SearchField::MessageId,
         "tag" => return Some(Test::Tagged),
+        "request" => return (!value.is_empty()).then_some(Test::Request(value)),
         "before" => return instant(&value).map(Test::Before),
         "after" => return instant(&value).map(Test::After),
         "larger" => return bytes(&value).map(Test::Larger),

@@ -4,11 +4,15 @@ use posthaste_mime::read::ParsedMail;
 
 use crate::ApiAddress;
 use crate::app::Params;
+use crate::copies::DeliveryStatus;
 use crate::events::{CopyFacts, EventLines, LatestEvent};
 use crate::frame::document_of;
+use crate::list::Pill;
+use crate::look::Look;
 use crate::mail::{head, header_fields};
 use crate::message::{File, Full};
-use crate::rows;
+use crate::rows::{self, ListRow};
+use crate::schedule::{Wait, WaitingParts};
 use crate::store::StoredMail;
 
 /// Bytes of source shown on the page; the rest is a download.
@@ -27,9 +31,29 @@ pub(crate) struct MessageView {
     pub sender: String,
     pub recipients: Vec<String>,
     pub peer: String,
+    pub is_recorded: bool,
     pub status: LatestEvent,
+    /// What became of the copy, if that is more than its delivery to this mailbox.
+    pub standing: Option<Pill>,
+    pub reason: String,
+    /// What to know about this state.
+    pub note: String,
+    /// How scheduled mail waits.
+    pub wait: Option<Wait>,
+    /// The copies of the same request, if there are others.
+    pub request: Option<String>,
     pub tabs: Vec<Tab>,
     pub panel: Panel,
+}
+
+/// What the sources say about a copy.
+pub(crate) struct CopySources {
+    pub facts: CopyFacts,
+    pub waiting: WaitingParts,
+    /// The relay that takes the mails.
+    pub relay: Option<String>,
+    /// Where a form asks to post the events again.
+    pub again: Option<String>,
 }
 
 /// One way to look at the message.
@@ -56,9 +80,11 @@ pub(crate) struct Frame {
     pub remote: bool,
     pub images: bool,
     pub phone: bool,
-    /// The same page with the other choice of pictures, and of width.
+    pub dark: bool,
+    /// The same page with the other choice of pictures, of width, and of colours.
     pub images_href: String,
     pub width_href: String,
+    pub dark_href: String,
 }
 
 pub(crate) struct Source {
@@ -89,10 +115,17 @@ const VIEWS: [(&str, &str); 7] = [
 ];
 
 impl MessageView {
-    /// Reads the mail.
-    pub(crate) fn new(mail: &StoredMail, facts: &CopyFacts, params: &Params) -> Self {
+    /// Reads the mail of a row.
+    pub(crate) fn new(
+        row: &ListRow,
+        mail: &StoredMail,
+        about: &CopySources,
+        params: &Params,
+    ) -> Self {
+        let CopySources { facts, waiting, .. } = about;
         let full = Full::of(mail);
-        let view = chosen(&full, &params.view);
+        let view = chosen(row, &full, &params.view);
+        let is_delivered = row.status == DeliveryStatus::Delivered && row.is_recorded;
         let shown = |list: &[ApiAddress]| list.iter().map(ApiAddress::shown).collect::<Vec<_>>();
         let people = [
             ("From", shown(std::slice::from_ref(&full.from))),
@@ -115,40 +148,79 @@ impl MessageView {
             sender: mail.envelope.from.clone(),
             recipients: mail.envelope.to.clone(),
             peer: mail.envelope.peer.clone(),
+            is_recorded: row.is_recorded,
             status: LatestEvent::of(facts),
-            tabs: tabs(&full, facts, params, view),
-            panel: Panel::new(mail, &full, facts, params, view),
+            standing: (!is_delivered).then(|| Pill::of(row, waiting)),
+            reason: row.reason.clone(),
+            note: note_of(row, about.relay.as_deref()),
+            wait: Wait::of(row, waiting),
+            request: row.request.as_ref().map(|request| {
+                let all = Params {
+                    query: format!("request:{request}"),
+                    base: params.base.clone(),
+                    ..Params::default()
+                };
+                all.link("/", 0, &[])
+            }),
+            tabs: tabs(row, &full, facts, params, view),
+            panel: Panel::new(mail, &full, about, params, view),
         }
     }
 }
 
+/// What the state of a copy means, in a sentence.
+fn note_of(row: &ListRow, relay: Option<&str>) -> String {
+    let relay = relay.filter(|_| !row.is_recorded);
+    let note = match (row.status, relay) {
+        (DeliveryStatus::Queued | DeliveryStatus::Processed, _) => {
+            "Accepted, and not handed over yet."
+        }
+        (DeliveryStatus::Sandboxed, _) => {
+            "The request enabled sandbox mode: it was checked, and nothing leaves."
+        }
+        (DeliveryStatus::Dropped, _) => "Not handed to the relay.",
+        (DeliveryStatus::Deferred, _) => "The relay refused it for the moment; it is tried again.",
+        (DeliveryStatus::Bounced, None) => "Refused.",
+        (DeliveryStatus::Delivered, Some(relay)) => return format!("Handed to {relay}."),
+        (DeliveryStatus::Bounced, Some(relay)) => {
+            return format!("Handed to {relay}, and refused.");
+        }
+        (DeliveryStatus::Scheduled | DeliveryStatus::Delivered, _) => "",
+    };
+    note.to_owned()
+}
+
 /// The requested view, or the best available one.
-fn chosen(full: &Full, wanted: &str) -> &'static str {
+fn chosen(row: &ListRow, full: &Full, wanted: &str) -> &'static str {
     let known = VIEWS.iter().find(|(view, _)| *view == wanted);
     match known {
-        Some((view, _)) if offered(full, view) => view,
+        Some((view, _)) if offered(row, full, view) => view,
+        Some(_) | None if !row.is_recorded => "events",
         Some(_) | None if full.html.is_empty() => "text",
         Some(_) | None => "html",
     }
 }
 
-fn offered(full: &Full, view: &str) -> bool {
+fn offered(row: &ListRow, full: &Full, view: &str) -> bool {
     match view {
+        "events" => true,
+        _ if !row.is_recorded => false,
         "html" | "source" => !full.html.is_empty(),
         "files" => !(full.attachments.is_empty() && full.inline.is_empty()),
         _ => true,
     }
 }
 
-fn tabs(full: &Full, facts: &CopyFacts, params: &Params, current: &str) -> Vec<Tab> {
+fn tabs(row: &ListRow, full: &Full, facts: &CopyFacts, params: &Params, current: &str) -> Vec<Tab> {
     let count = |view: &str| match view {
-        "files" => full.attachments.len() + full.inline.len(),
+        // As in the list: what the mail shows in its place is no attachment.
+        "files" => full.attachments.len(),
         "events" => facts.events.len() + facts.webhooks.len(),
         _ => 0,
     };
     VIEWS
         .iter()
-        .filter(|(view, _)| offered(full, view))
+        .filter(|(view, _)| offered(row, full, view))
         .map(|(view, name)| Tab {
             name,
             href: here(full, params, &[("view", view)]),
@@ -159,17 +231,24 @@ fn tabs(full: &Full, facts: &CopyFacts, params: &Params, current: &str) -> Vec<T
 }
 
 fn here(full: &Full, params: &Params, more: &[(&str, &str)]) -> String {
-    format!("/message/{}{}", full.id, params.place(params.start, more))
+    params.link(&format!("/message/{}", full.id), params.start, more)
 }
 
 impl Panel {
-    fn new(mail: &StoredMail, full: &Full, facts: &CopyFacts, params: &Params, view: &str) -> Self {
-        let api = format!("/api/v1/message/{}", full.id);
+    fn new(
+        mail: &StoredMail,
+        full: &Full,
+        about: &CopySources,
+        params: &Params,
+        view: &str,
+    ) -> Self {
+        let base = &params.base;
+        let api = format!("{base}/api/v1/message/{}", full.id);
         let raw = format!("{api}/raw");
         match view {
             "html" => Self::Html(Frame::new(full, params)),
             "text" => {
-                let whole = format!("/view/{}.txt", full.id);
+                let whole = format!("{base}/view/{}.txt", full.id);
                 Self::Source(Source::new(&full.text, whole, true))
             }
             "source" => Self::Source(Source::new(&full.html, raw, false)),
@@ -185,7 +264,7 @@ impl Panel {
                 let all = files.chain(inline);
                 Self::Files(all.map(|(f, note)| Attached::new(&api, f, note)).collect())
             }
-            _ => Self::Events(EventLines::of(facts)),
+            _ => Self::Events(EventLines::of(&about.facts, about.again.clone())),
         }
     }
 }
@@ -206,22 +285,28 @@ fn shown_headers(mail: &StoredMail) -> Vec<(String, String)> {
 
 impl Frame {
     fn new(full: &Full, params: &Params) -> Self {
-        let (images, phone) = (params.images, params.width == "phone");
-        let href = |images: bool, phone: bool| {
+        let (images, phone, dark) = (params.images, params.width == "phone", params.dark);
+        let href = |images: bool, phone: bool, dark: bool| {
             let images = images.then_some(("images", "1"));
             let width = phone.then_some(("width", "phone"));
+            let dark = dark.then_some(("dark", "1"));
             let view = Some(("view", "html"));
-            let more: Vec<_> = [view, images, width].into_iter().flatten().collect();
+            let more: Vec<_> = [view, images, width, dark].into_iter().flatten().collect();
             here(full, params, &more)
         };
         let remote = if images { "&images=1" } else { "" };
+        let colours = if dark { "&dark=1" } else { "" };
+        let base = &params.base;
+        let look = Look { embed: true, dark };
         Self {
-            src: format!("/view/{}.html?embed=1{remote}", full.id),
-            remote: document_of(full, true).remote,
+            src: format!("{base}/view/{}.html?embed=1{remote}{colours}", full.id),
+            remote: document_of(full, base, look).remote,
             images,
             phone,
-            images_href: href(!images, phone),
-            width_href: href(images, !phone),
+            dark,
+            images_href: href(!images, phone, dark),
+            width_href: href(images, !phone, dark),
+            dark_href: href(images, phone, !dark),
         }
     }
 }

@@ -4,19 +4,20 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Path, RawQuery, State};
+use axum::extract::{DefaultBodyLimit, Path, RawQuery, Request, State};
 use axum::http::{HeaderValue, header};
 use axum::middleware::from_fn_with_state;
 use axum::response::sse::{Event, KeepAlive};
-use axum::response::{Html, IntoResponse, Response, Sse};
+use axum::response::{Html, IntoResponse, Redirect, Response, Sse};
 use axum::routing::{get, post};
 use futures_util::{Stream, stream};
 use posthaste_mime::read::ParsedMail;
+use tower::ServiceExt as _;
 
-use crate::app::{App, Params, Refusal, find};
+use crate::app::{App, Refusal, find};
 use crate::mailbox::ChangeCount;
 use crate::message::Full;
-use crate::{Mailbox, Sources, api, frame, guard, mail, page, wait};
+use crate::{Mailbox, Sources, api, frame, guard, look, mail, page, wait};
 
 /// Bytes of a form of the page, which holds a search and a place in the list.
 const LARGEST_FORM: usize = 64 * 1024;
@@ -35,7 +36,38 @@ impl Mailbox {
 
 fn router(mailbox: Mailbox, sources: Sources) -> Router {
     let guard = from_fn_with_state(mailbox.clone(), guard::check);
-    let app = App { mailbox, sources };
+    let base = mailbox.base().to_owned();
+    let routes = all_routes(App { mailbox, sources });
+    let routes = if base.is_empty() {
+        routes
+    } else {
+        Router::new().fallback(async move |request: Request| below(&base, request, routes).await)
+    };
+    routes.layer(guard)
+}
+
+/// Answers a request whether its path begins with that of the mailbox or a proxy removed it.
+async fn below(base: &str, mut request: Request, routes: Router) -> Response {
+    let uri = request.uri();
+    let rest = uri.path().strip_prefix(base);
+    match rest {
+        Some("") => return Redirect::permanent(&format!("{base}/")).into_response(),
+        Some(rest) if rest.starts_with('/') => {
+            let query = uri.query().map(|query| format!("?{query}"));
+            let Ok(uri) = format!("{rest}{}", query.unwrap_or_default()).parse() else {
+                return Refusal::NotFound.into_response();
+            };
+            *request.uri_mut() = uri;
+        }
+        Some(_) | None => {}
+    }
+    match routes.oneshot(request).await {
+        Ok(response) => response,
+        Err(never) => match never {},
+    }
+}
+
+fn all_routes(app: App) -> Router {
     Router::new()
         .merge(page_routes())
         .merge(api_routes())
@@ -55,7 +87,6 @@ fn router(mailbox: Mailbox, sources: Sources) -> Router {
             asset("image/svg+xml", include_str!("../ui/icon.svg")),
         )
         .fallback(async || Refusal::NotFound)
-        .layer(guard)
 }
 
 fn page_routes() -> Router<App> {
@@ -65,6 +96,9 @@ fn page_routes() -> Router<App> {
         .route("/message/{id}", get(page::open))
         .route("/message/{id}/events", get(page::events))
         .route("/message/{id}/delete", post(page::delete))
+        .route("/message/{id}/schedule", post(page::schedule))
+        .route("/message/{id}/post", post(page::post_again))
+        .route("/restore", post(page::restore))
         .route("/clear", post(page::clear))
         .route("/read", post(page::read))
         .route("/view/{file}", get(view))
@@ -109,15 +143,16 @@ async fn view(
     Path(file): Path<String>,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Refusal> {
-    let params = Params::read(query.as_deref().unwrap_or_default());
+    let params = app.params(query.as_deref());
     let (id, kind) = file.rsplit_once('.').ok_or(Refusal::NotFound)?;
     let stored = find(&app, id, query).await?;
-    let embed = params.embed;
+    let (embed, dark, base) = (params.embed, params.dark, params.base);
     match kind {
         "html" => {
             let rewrite = move || {
                 let full = Full::of(&stored);
-                (!full.html.is_empty()).then(|| frame::document_of(&full, embed).html)
+                let shown = look::Look { embed, dark };
+                (!full.html.is_empty()).then(|| frame::document_of(&full, &base, shown).html)
             };
             let html = app.mailbox.apart("view", rewrite).await?;
             Ok(framed(html.ok_or(Refusal::NoHtml)?, params.images))
@@ -134,7 +169,7 @@ async fn view(
 fn framed(html: String, images: bool) -> Response {
     let mut response = Html(html).into_response();
     let headers = response.headers_mut();
-    if let Ok(policy) = frame::policy(images).parse() {
+    if let Ok(policy) = look::policy(images).parse() {
         headers.insert(header::CONTENT_SECURITY_POLICY, policy);
     }
     let none = HeaderValue::from_static("no-referrer");

@@ -1,8 +1,10 @@
 //! What the mailbox stores about a mail beside its bytes: one line of the list, with Mailpit's field
 //! names, and the envelope.
 
-use posthaste_model::Millis;
+use posthaste_model::{Millis, Timestamp, Verp};
 use serde::{Deserialize, Serialize};
+
+use crate::copies::DeliveryStatus;
 
 /// The envelope of the SMTP dialogue that a mail arrived in, as opposed to its headers.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -123,7 +125,7 @@ pub(crate) fn size(bytes: usize) -> String {
     }
 }
 
-/// The usage of the mailbox.
+/// The usage of the mailbox, or what a search found of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Totals {
     pub total: usize,
@@ -143,7 +145,35 @@ pub(crate) struct ListSlice {
 #[derive(Clone, Debug)]
 pub(crate) struct ListRow {
     pub summary: Summary,
+    /// Of a copy that was not recorded, only the recipient is known.
     pub envelope: StoredEnvelope,
+    /// Whether the bytes of the mail are here.
+    pub is_recorded: bool,
+    /// The copy, where the service made the mail.
+    pub copy: Option<Verp>,
+    /// The name of its request.
+    pub request: Option<String>,
+    pub status: DeliveryStatus,
+    /// Why it was deferred, bounced or dropped, or what a relay answered.
+    pub reason: String,
+    /// When it leaves, if it is scheduled.
+    pub leaves: Option<Timestamp>,
+}
+
+/// Some copies of one request, newest first, and how many it has in each state.
+#[derive(Clone, Debug)]
+pub(crate) struct RequestRow {
+    pub first: ListRow,
+    pub states: Vec<(DeliveryStatus, usize)>,
+}
+
+/// Which rows a list has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// Those of recorded mails: all that Mailpit's calls know.
+    Recorded,
+    /// Those of copies without a mail too.
+    All,
 }
 
 #[cfg(test)]

@@ -1,20 +1,26 @@
-//! The mails in one SQLite database: in a file, where they outlive the process, or in memory.
+//! The mails, and what becomes of copies, in one SQLite database: in a file, where they outlive the
+//! process, or in memory.
 //!
 //! Every delivery is one transaction in the write-ahead log. The operating system has it when the
 //! call returns, so killing the process loses nothing; only a crash of the whole machine may lose
 //! the last moments (`synchronous = NORMAL`).
 
 mod arrivals;
+mod copies;
+mod delete;
+mod listing;
+mod requests;
 
 use std::path::Path;
 
-use rusqlite::types::Value;
-use rusqlite::{Connection, OptionalExtension as _, Row as SqlRow, params, params_from_iter};
+use rusqlite::{Connection, Row as SqlRow, ToSql, Transaction, params};
 
-use crate::database::{self, Clause};
+pub(crate) use requests::RequestSlice;
+
+use crate::copies::{copy_name, request_name};
+use crate::database;
 use crate::digest::NewRow;
-use crate::query::Term;
-use crate::rows::{ListRow, ListSlice, Totals};
+use crate::rows::Totals;
 use crate::{Error, StoredEnvelope, Summary};
 
 /// The default number of mails stored.
@@ -27,7 +33,7 @@ pub const LARGEST_STORE: u64 = 2 << 30;
 /// The limits beyond which the oldest mails are dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MailboxLimits {
-    /// Mails stored; at least one.
+    /// Mails stored, and copies without one; at least one.
     pub mails: usize,
     /// Bytes of the database: sources, rows and overhead. A database that exceeds its log is larger
     /// by at most the last mail for a moment.
@@ -41,20 +47,18 @@ const EMPTY: u64 = 64 * 1024;
 pub(crate) struct Store {
     db: Connection,
     limits: MailboxLimits,
+    /// Of recorded mails that were not deleted.
     totals: Totals,
+    /// The same with the copies that have no mail.
+    shown: usize,
+    /// With those that were deleted and can be had back.
+    all: usize,
+    /// The place of the last mail in the order of arrival; none is used again.
+    arrived: i64,
     /// Mails accepted and mails dropped or deleted since the start.
     pub(crate) taken: usize,
     pub(crate) taken_bytes: u64,
     pub(crate) gone: usize,
-}
-
-/// What one step of a search found.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct SearchStep {
-    /// Positions of the mails that match, newest first, and whether each is unread.
-    pub found: Vec<(i64, bool)>,
-    /// Where the next step begins; `None` after the last mail.
-    pub next: Option<i64>,
 }
 
 /// A mail with its envelope and its time of receipt.
@@ -65,32 +69,53 @@ pub(crate) struct StoredMail {
 }
 
 impl Store {
-    /// Opens the file, or a database in memory, and makes the tables in a new one.
+    /// Opens the file, or a database in memory, and makes the tables in a new one. What was deleted
+    /// before cannot be had back any more.
     pub(crate) fn open(file: Option<&Path>, limits: MailboxLimits) -> Result<Self, Error> {
         let db = database::connect(file)?;
-        let totals = db.query_row(
-            "SELECT count(*), coalesce(sum(unread), 0) FROM mail",
-            [],
-            totals,
-        )?;
         let mut store = Self {
             db,
             limits: MailboxLimits {
                 mails: limits.mails.max(1),
                 ..limits
             },
-            totals,
+            totals: Totals::default(),
+            shown: 0,
+            all: 0,
+            arrived: 0,
             taken: 0,
             taken_bytes: 0,
             gone: 0,
         };
-        if store.make_room(0, 0)? {
+        store.count_again()?;
+        let last = "SELECT coalesce(max(arrived), 0) FROM copy";
+        store.arrived = store.db.query_row(last, [], |row| row.get(0))?;
+        let emptied = store.empty_trash()?;
+        if store.make_room(0, 0)? || emptied {
             store.give_back()?;
         }
         Ok(store)
     }
 
-    /// Drops the oldest mails beyond the limits, stores this one, and returns its id.
+    fn count_again(&mut self) -> Result<(), Error> {
+        let counts = "SELECT count(*), count(*) FILTER (WHERE deleted IS NULL),
+                count(*) FILTER (WHERE deleted IS NULL AND recorded),
+                count(*) FILTER (WHERE deleted IS NULL AND recorded AND unread)
+            FROM copy JOIN mail USING (seq)";
+        let counted = self.db.query_row(counts, [], |row| {
+            Ok((
+                count(row, 0)?,
+                count(row, 1)?,
+                count(row, 2)?,
+                count(row, 3)?,
+            ))
+        })?;
+        (self.all, self.shown, self.totals.total, self.totals.unread) = counted;
+        Ok(())
+    }
+
+    /// Drops the oldest mails beyond the limits, stores this one, and returns its id. A copy that
+    /// has a row keeps its place, except that scheduled mail gets a new one: it was sent now.
     ///
     /// # Errors
     /// [`Error::TooLarge`] when it would not fit even alone; then nothing is dropped.
@@ -101,34 +126,49 @@ impl Store {
             return Err(Error::TooLarge { size, most });
         }
         self.make_room(1, size)?;
-        let id = database::fresh_id(&self.db)?;
-        let summary = Summary {
-            id: id.clone(),
-            ..entry.summary.clone()
+        let known = match &entry.copy {
+            Some(copy) => copies::known(&self.db, copy)?,
+            None => None,
         };
-        let words = &entry.words;
+        let arrived = self.arrived + 1;
         let tx = self.db.transaction()?;
-        tx.prepare_cached(database::INSERT)?.execute(params![
-            id,
-            entry.received.0,
-            i64::try_from(raw.len()).unwrap_or(i64::MAX),
-            i64::try_from(summary.attachments).unwrap_or(i64::MAX),
-            i64::try_from(entry.inlines).unwrap_or(i64::MAX),
-            entry.envelope,
-            serde_json::to_string(&summary)?,
-            summary.message_id,
-            words.from,
-            words.to,
-            words.cc,
-            words.bcc,
-            words.reply_to,
-            words.recipients,
-            words.subject,
-            words.all,
-        ])?;
-        tx.prepare_cached("INSERT INTO raw (seq, bytes) VALUES (?1, ?2)")?
-            .execute(params![tx.last_insert_rowid(), raw])?;
+        let (mut new, mut shown) = (1, 1);
+        let id = match known {
+            None => {
+                let id = database::fresh_id(&tx)?;
+                write_row(&tx, entry, &RowPlace::arriving(&id, arrived), raw)?;
+                id
+            }
+            // Sent twice, after a crash between the hand-over and the record of it.
+            Some(row) if row.is_recorded && !row.is_deleted => {
+                let id = database::fresh_id(&tx)?;
+                let unnamed = RowPlace {
+                    is_named: false,
+                    ..RowPlace::arriving(&id, arrived)
+                };
+                write_row(&tx, entry, &unnamed, raw)?;
+                id
+            }
+            Some(row) if row.is_deleted || row.has_waited(entry.received) => {
+                delete::remove(&tx, &[row.seq])?;
+                write_row(&tx, entry, &RowPlace::arriving(&row.id, arrived), raw)?;
+                (new, shown) = (0, usize::from(row.is_deleted));
+                row.id
+            }
+            Some(row) => {
+                let filled = RowPlace {
+                    seq: Some(row.seq),
+                    ..RowPlace::arriving(&row.id, arrived)
+                };
+                write_row(&tx, entry, &filled, raw)?;
+                (new, shown) = (0, 0);
+                row.id
+            }
+        };
         tx.commit()?;
+        self.arrived = arrived;
+        self.all += new;
+        self.shown += shown;
         self.totals.total += 1;
         self.totals.unread += 1;
         self.taken += 1;
@@ -140,131 +180,6 @@ impl Store {
     pub(crate) fn has_room(&self, entry: &NewRow, raw: &[u8]) -> Result<bool, Error> {
         let (mails, bytes) = self.surplus(1, entry.space(raw))?;
         Ok(mails == 0 && bytes == 0)
-    }
-
-    /// `start` mails skipped, newest first, `limit` of the others; `None` for all of them.
-    pub(crate) fn list(&self, start: usize, limit: Option<usize>) -> Result<ListSlice, Error> {
-        let bound = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
-        let select =
-            "SELECT summary, envelope, unread FROM mail ORDER BY seq DESC LIMIT ? OFFSET ?";
-        let values = [limit.map_or(-1, bound), bound(start)].map(Value::Integer);
-        Ok(ListSlice {
-            totals: self.totals,
-            matching: self.totals,
-            rows: self.rows(select, values.into())?,
-        })
-    }
-
-    /// The mails at these positions, newest first, of `matching` mails that a search found.
-    pub(crate) fn found(&self, page: &[i64], matching: Totals) -> Result<ListSlice, Error> {
-        let Clause { text, values } = database::at(page);
-        let select =
-            format!("SELECT summary, envelope, unread FROM mail WHERE {text} ORDER BY seq DESC");
-        Ok(ListSlice {
-            totals: self.totals,
-            matching,
-            rows: self.rows(&select, values)?,
-        })
-    }
-
-    fn rows(&self, select: &str, values: Vec<Value>) -> Result<Vec<ListRow>, Error> {
-        let mut statement = self.db.prepare_cached(select)?;
-        let lines = statement.query_map(params_from_iter(values), line)?;
-        lines
-            .map(|line| {
-                let (summary, envelope, unread) = line?;
-                row(&summary, &envelope, unread)
-            })
-            .collect()
-    }
-
-    /// One step of a search: the mails before the position `before` that match every term, newest
-    /// first. It compares about `most` bytes, and at least one mail.
-    pub(crate) fn search(
-        &self,
-        terms: &[Term],
-        before: i64,
-        most: u64,
-    ) -> Result<SearchStep, Error> {
-        let walk = format!(
-            "SELECT seq, {} FROM mail WHERE seq < ? ORDER BY seq DESC",
-            database::ROW
-        );
-        let mut statement = self.db.prepare_cached(&walk)?;
-        let mut rows = statement.query([before])?;
-        let each = u64::try_from(terms.len()).unwrap_or(u64::MAX);
-        let (mut from, mut work) = (None, 0_u64);
-        while work < most
-            && let Some(row) = rows.next()?
-        {
-            from = Some(row.get(0)?);
-            let size = u64::try_from(row.get::<_, i64>(1)?).unwrap_or_default();
-            work = work.saturating_add(size.saturating_mul(each));
-        }
-        let Some(from) = from else {
-            return Ok(SearchStep::default());
-        };
-        let Clause { text, mut values } = database::matching(terms);
-        values.extend([from, before].map(Value::Integer));
-        let select = format!(
-            "SELECT seq, unread FROM mail WHERE {text} AND seq >= ? AND seq < ? ORDER BY seq DESC"
-        );
-        let mut statement = self.db.prepare_cached(&select)?;
-        let found = statement.query_map(params_from_iter(values), |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })?;
-        Ok(SearchStep {
-            found: found.collect::<Result<_, _>>()?,
-            next: Some(from),
-        })
-    }
-
-    /// One mail without its bytes, which may be many.
-    pub(crate) fn head(&self, id: &str) -> Result<Option<ListRow>, Error> {
-        let found = self
-            .db
-            .prepare_cached("SELECT summary, envelope, unread FROM mail WHERE id = ?")?
-            .query_row([id], line)
-            .optional()?;
-        found
-            .map(|(summary, envelope, unread)| row(&summary, &envelope, unread))
-            .transpose()
-    }
-
-    /// The bytes of one mail.
-    pub(crate) fn bytes(&self, id: &str) -> Result<Option<Vec<u8>>, Error> {
-        let found = self
-            .db
-            .prepare_cached("SELECT bytes FROM mail JOIN raw USING (seq) WHERE id = ?")?
-            .query_row([id], |row| row.get(0))
-            .optional()?;
-        Ok(found)
-    }
-
-    /// Marks mails as read or unread; returns whether any changed.
-    pub(crate) fn mark(&mut self, which: &Clause, read: bool) -> Result<bool, Error> {
-        let update = format!(
-            "UPDATE mail SET unread = {} WHERE unread = {} AND {}",
-            u8::from(!read),
-            u8::from(read),
-            which.text
-        );
-        let changed = self.db.execute(&update, params_from_iter(&which.values))?;
-        if read {
-            self.totals.unread = self.totals.unread.saturating_sub(changed);
-        } else {
-            self.totals.unread += changed;
-        }
-        Ok(changed > 0)
-    }
-
-    /// Deletes mails and returns their space to the disk; returns whether there were any.
-    pub(crate) fn delete(&mut self, which: &Clause) -> Result<bool, Error> {
-        let some = self.drop_where(which)?;
-        if some {
-            self.give_back()?;
-        }
-        Ok(some)
     }
 
     fn give_back(&self) -> Result<(), Error> {
@@ -283,12 +198,13 @@ impl Store {
         Ok(self.db.query_row(pages, [], |row| row.get(0))?)
     }
 
+    /// Of recorded mails.
     pub(crate) fn totals(&self) -> Totals {
         self.totals
     }
 
-    /// Mails and bytes beyond the limits if these are added.
-    fn surplus(&self, mails: usize, bytes: u64) -> Result<(usize, u64), Error> {
+    /// Rows and bytes beyond the limits if these are added.
+    fn surplus(&self, rows: usize, bytes: u64) -> Result<(usize, u64), Error> {
         // Pages in use: those of deleted mails are reused.
         let pages = "SELECT (page_count - freelist_count) * page_size
             FROM pragma_page_count(), pragma_freelist_count(), pragma_page_size()";
@@ -296,20 +212,24 @@ impl Store {
         let used: i64 = statement.query_row([], |row| row.get(0))?;
         let used = u64::try_from(used).unwrap_or_default();
         Ok((
-            (self.totals.total + mails).saturating_sub(self.limits.mails),
+            (self.all + rows).saturating_sub(self.limits.mails),
             (used + bytes).saturating_sub(self.limits.bytes),
         ))
     }
 
     /// Drops the oldest until these fit in, and one in a hundred more: neighbours together cost
-    /// little, while dropping one for each new mail would double what a delivery writes. Returns
-    /// whether any was dropped.
-    fn make_room(&mut self, mails: usize, bytes: u64) -> Result<bool, Error> {
+    /// little, while dropping one for each new mail would double what a delivery writes. What was
+    /// deleted goes first. Returns whether any was dropped.
+    fn make_room(&mut self, rows: usize, bytes: u64) -> Result<bool, Error> {
         let mut dropped = false;
         loop {
-            let (mut more, mut room) = self.surplus(mails, bytes)?;
-            if self.totals.total == 0 || more == 0 && room == 0 {
+            let (mut more, mut room) = self.surplus(rows, bytes)?;
+            if self.all == 0 || more == 0 && room == 0 {
                 return Ok(dropped);
+            }
+            if self.all > self.shown {
+                dropped |= self.empty_trash()?;
+                continue;
             }
             if more > 0 {
                 more += self.limits.mails / 100;
@@ -325,17 +245,17 @@ impl Store {
         }
     }
 
-    /// The last of the oldest mails that are so many, or that take so many bytes.
-    fn oldest(&self, mails: usize, bytes: u64) -> Result<i64, Error> {
+    /// The last of the oldest rows that are so many, or that take so many bytes.
+    fn oldest(&self, rows: usize, bytes: u64) -> Result<i64, Error> {
         let walk = format!(
             "SELECT seq, size + {} FROM mail ORDER BY seq",
             database::ROW
         );
         let mut statement = self.db.prepare_cached(&walk)?;
-        let mut rows = statement.query([])?;
+        let mut walked = statement.query([])?;
         let (mut last, mut seen, mut freed) = (0, 0, 0);
-        while let Some(row) = rows.next()?
-            && (seen < mails || freed < bytes || seen == 0)
+        while let Some(row) = walked.next()?
+            && (seen < rows || freed < bytes || seen == 0)
         {
             last = row.get(0)?;
             seen += 1;
@@ -343,53 +263,96 @@ impl Store {
         }
         Ok(last)
     }
+}
 
-    fn drop_where(&mut self, which: &Clause) -> Result<bool, Error> {
-        let tx = self.db.transaction()?;
-        let raw = format!(
-            "DELETE FROM raw WHERE seq IN (SELECT seq FROM mail WHERE {})",
-            which.text
-        );
-        tx.prepare_cached(&raw)?
-            .execute(params_from_iter(&which.values))?;
-        let mail = format!("DELETE FROM mail WHERE {} RETURNING unread", which.text);
-        let mut gone = (0, 0);
-        {
-            let mut statement = tx.prepare_cached(&mail)?;
-            let mut rows = statement.query(params_from_iter(&which.values))?;
-            while let Some(row) = rows.next()? {
-                gone = (gone.0 + 1, gone.1 + count(row, 0)?);
-            }
+/// Where a row is written.
+struct RowPlace<'a> {
+    id: &'a str,
+    /// That of a row that exists; `None` for the end of the list.
+    seq: Option<i64>,
+    /// Whether the row is the one of its copy.
+    is_named: bool,
+    /// The place in the order of arrival, of a mail that is recorded.
+    arrived: Option<i64>,
+}
+
+impl<'a> RowPlace<'a> {
+    fn new(id: &'a str) -> Self {
+        Self {
+            id,
+            seq: None,
+            is_named: true,
+            arrived: None,
         }
-        tx.commit()?;
-        self.totals.total = self.totals.total.saturating_sub(gone.0);
-        self.totals.unread = self.totals.unread.saturating_sub(gone.1);
-        self.gone += gone.0;
-        Ok(gone.0 > 0)
+    }
+
+    fn arriving(id: &'a str, arrived: i64) -> Self {
+        Self {
+            arrived: Some(arrived),
+            ..Self::new(id)
+        }
     }
 }
 
-fn line(sql: &SqlRow<'_>) -> rusqlite::Result<(String, String, bool)> {
-    Ok((sql.get(0)?, sql.get(1)?, sql.get(2)?))
-}
-
-fn row(summary: &str, envelope: &str, unread: bool) -> Result<ListRow, Error> {
-    let summary: Summary = serde_json::from_str(summary)?;
-    let envelope = serde_json::from_str(envelope)?;
-    Ok(ListRow {
-        summary: Summary {
-            read: !unread,
-            ..summary
-        },
-        envelope,
-    })
-}
-
-fn totals(row: &SqlRow<'_>) -> rusqlite::Result<Totals> {
-    Ok(Totals {
-        total: count(row, 0)?,
-        unread: count(row, 1)?,
-    })
+fn write_row(
+    tx: &Transaction<'_>,
+    entry: &NewRow,
+    place: &RowPlace<'_>,
+    raw: &[u8],
+) -> Result<(), Error> {
+    let summary = Summary {
+        id: place.id.to_owned(),
+        ..entry.summary.clone()
+    };
+    let words = &entry.words;
+    let values = params![
+        place.id,
+        entry.received.0,
+        i64::try_from(raw.len()).unwrap_or(i64::MAX),
+        entry.is_recorded,
+        i64::try_from(summary.attachments).unwrap_or(i64::MAX),
+        i64::try_from(entry.inlines).unwrap_or(i64::MAX),
+        entry.envelope,
+        serde_json::to_string(&summary)?,
+        summary.message_id,
+        words.from,
+        words.to,
+        words.cc,
+        words.bcc,
+        words.reply_to,
+        words.recipients,
+        words.subject,
+        words.all,
+    ];
+    let seq = match place.seq {
+        None => {
+            tx.prepare_cached(database::INSERT)?.execute(values)?;
+            tx.last_insert_rowid()
+        }
+        Some(seq) => {
+            let values: Vec<&dyn ToSql> =
+                values.iter().copied().chain([&seq as &dyn ToSql]).collect();
+            tx.prepare_cached(database::FILL)?
+                .execute(values.as_slice())?;
+            seq
+        }
+    };
+    if entry.is_recorded {
+        tx.prepare_cached("INSERT INTO raw (seq, bytes) VALUES (?1, ?2)")?
+            .execute(params![seq, raw])?;
+    }
+    let copy = entry.copy.as_ref();
+    tx.prepare_cached(database::PUT_COPY)?.execute(params![
+        seq,
+        entry.is_recorded,
+        copy.filter(|_| place.is_named).map(copy_name),
+        copy.map(|copy| request_name(&copy.account, &copy.message)),
+        entry.status.rank(),
+        entry.reason,
+        entry.leaves.map(|at| at.0),
+        place.arrived,
+    ])?;
+    Ok(())
 }
 
 fn count(row: &SqlRow<'_>, column: usize) -> rusqlite::Result<usize> {

@@ -1,8 +1,10 @@
 // The page works without this file. With it, links change only a part of the page, new mail
-// shows by itself, times are local, and the keys j, k and / do something.
+// shows by itself, times are local, and keys do something.
 "use strict";
 
 const page = document;
+/** The path that the mailbox lies under. */
+const base = page.body.dataset.base;
 const one = (selector, root = page) => root.querySelector(selector);
 
 /** Writes every UTC time as local time, short in lists and long elsewhere. */
@@ -22,15 +24,23 @@ function localTimes(root) {
   }
 }
 
-/** Fetches a page of this mailbox; null when there is none or it is not one. */
-async function load(url) {
+/** Fetches a page of this mailbox; null when there is none or it is not one. Its URL is that after
+ * redirects. */
+async function load(url, options) {
   try {
-    const answer = await fetch(url, { cache: "no-store" });
-    if (!answer.ok) return null;
-    return new DOMParser().parseFromString(await answer.text(), "text/html");
+    const answer = await fetch(url, { cache: "no-store", ...options });
+    if (!answer.headers.get("content-type")?.startsWith("text/html")) return null;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    return { fresh, url: options && !answer.redirected ? location.href : answer.url };
   } catch {
     return null;
   }
+}
+
+/** What decides which lines a list has. */
+function placeOf(url) {
+  const given = new URL(url, location.href).searchParams;
+  return ["q", "start", "by"].map((name) => given.get(name) ?? "").join("\n");
 }
 
 /** What each element was as it came, before times were made local. */
@@ -43,7 +53,7 @@ function swap(id, fresh) {
   if (!old || !next || cameAs.get(old) === next.outerHTML) return;
   cameAs.set(next, next.outerHTML);
   const focus = old.contains(page.activeElement) ? page.activeElement.getAttribute("href") : null;
-  const top = old.scrollTop;
+  const top = old.scrollTop || listTop;
   const open = one("details.menu[open]", old) !== null;
   localTimes(next);
   old.replaceWith(page.adoptNode(next));
@@ -56,22 +66,37 @@ function swap(id, fresh) {
 }
 
 let visits = 0;
+/** How far the list was scrolled; on a phone it is hidden beside a message, and forgets it. */
+let listTop = 0;
+page.addEventListener("scroll", (event) => {
+  if (event.target.id === "list" && event.target.clientHeight) listTop = event.target.scrollTop;
+}, { capture: true, passive: true });
+
+let shownPlace = placeOf(location.href);
 
 /** Goes to a page without loading it anew. */
-async function visit(url, remember) {
+async function visit(url, remember, options) {
   const turn = ++visits;
-  const fresh = await load(url);
+  const loaded = await load(url, options);
   if (turn !== visits) return;
-  if (!fresh) {
-    location.assign(url);
+  if (!loaded) {
+    if (options) location.reload();
+    else location.assign(url);
     return;
   }
-  if (remember) history.pushState(null, "", url);
+  const { fresh } = loaded;
+  if (remember) history.pushState(null, "", loaded.url);
+  if (placeOf(loaded.url) !== shownPlace) {
+    shownPlace = placeOf(loaded.url);
+    listTop = one("#list").scrollTop = 0;
+  }
   page.title = fresh.title;
   page.body.className = fresh.body.className;
   swap("list", fresh);
   swap("reader", fresh);
   one("#q").value = one("#q", fresh).value;
+  const list = one("#list");
+  if (list.clientHeight && !list.scrollTop) list.scrollTop = listTop;
   showCurrent();
 }
 
@@ -87,9 +112,16 @@ page.addEventListener("click", (event) => {
   const plain = !(event.metaKey || event.ctrlKey || event.shiftKey || event.altKey || event.button);
   if (!link || !plain || link.hasAttribute("download") || link.target) return;
   const path = link.pathname;
-  if (link.origin !== location.origin || !(path === "/" || path.startsWith("/message/"))) return;
+  if (link.origin !== location.origin || !(path === `${base}/` || path.startsWith(`${base}/message/`))) return;
   event.preventDefault();
   visit(link.href, true);
+});
+page.addEventListener("submit", (event) => {
+  const form = event.target;
+  if (form.method !== "post") return;
+  event.preventDefault();
+  const body = new URLSearchParams(new FormData(form, event.submitter));
+  visit(form.action, true, { method: "POST", body });
 });
 addEventListener("popstate", () => visit(location.href, false));
 
@@ -110,7 +142,19 @@ page.addEventListener("keydown", (event) => {
     if (menu) menu.open = false;
     return;
   }
-  const act = { j: () => step(1), k: () => step(-1), "/": () => one("#q").focus() }[event.key];
+  const follow = (selector) => {
+    const link = one(selector);
+    if (link) visit(link.href, true);
+  };
+  const act = {
+    j: () => step(1),
+    k: () => step(-1),
+    n: () => follow("#list [rel=next]"),
+    p: () => follow("#list [rel=prev]"),
+    d: () => one("#delete")?.requestSubmit(),
+    u: () => one("#undo")?.requestSubmit(),
+    "/": () => one("#q").focus(),
+  }[event.key];
   if (!act) return;
   event.preventDefault();
   act();
@@ -127,9 +171,9 @@ async function refresh() {
   const [turn, id] = [visits, opened()];
   const query = new URLSearchParams(location.search);
   query.set("open", id);
-  const fresh = await load(`/list?${query}`);
-  if (turn !== visits || !fresh) return;
-  swap("list", fresh);
+  const loaded = await load(`${base}/list?${query}`);
+  if (turn !== visits || !loaded) return;
+  swap("list", loaded.fresh);
   if (id) await updateEvents();
   else page.title = one("#list").dataset.title;
   const empty = one("#reader .empty h1") !== null;
@@ -140,7 +184,7 @@ async function refresh() {
 async function updateEvents() {
   const [turn, id] = [visits, opened()];
   if (!id) return;
-  const answer = await fetch(`/message/${id}/events`, { cache: "no-store" }).catch(() => null);
+  const answer = await fetch(`${base}/message/${id}/events`, { cache: "no-store" }).catch(() => null);
   if (turn !== visits || !answer) return;
   if (answer.status === 404) {
     // It was deleted, or made room for newer ones.
@@ -170,7 +214,7 @@ function listen() {
     return;
   }
   if (source) return;
-  source = new EventSource("/live");
+  source = new EventSource(`${base}/live`);
   const say = (text, off) => {
     live.hidden = false;
     live.textContent = text;

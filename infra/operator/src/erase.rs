@@ -36,6 +36,7 @@ pub(crate) async fn run(choice: &EraseArgs, tools: &Tools) -> Result<Report, Com
         account: &account,
         address: &address,
         suppressions: choice.suppressions,
+        elsewhere: tools.elsewhere.as_ref(),
     };
     let (erased, under_way) = to_the_end(&eraser, tools).await?;
     let mut text = format!("{erased} rows of the address were erased from account {account}");

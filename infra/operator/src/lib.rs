@@ -18,6 +18,7 @@ mod key;
 mod report;
 mod ses;
 
+use activity::OtherStore;
 use clap::Subcommand;
 use posthaste_blob::Blob;
 use posthaste_identity::Resolver;
@@ -49,6 +50,8 @@ pub struct Tools {
     pub ses: Option<Ses>,
     /// Where records of domains are looked up, if the system names a name server.
     pub resolver: Option<Resolver>,
+    /// What a local host stores of addresses beside the table and the bucket.
+    pub elsewhere: Option<OtherStore>,
 }
 
 /// What an operator can do to a table.

@@ -75,7 +75,7 @@ def letter(door, text="Hello\n.\n..dots\n"):
 def check(copy, text="Hello\n.\n..dots\n", subject="Grüße"):
     assert copy.subject == subject, copy.subject
     assert copy.text.rstrip("\n") == text.rstrip("\n"), copy.text
-    assert [e["kind"] for e in events(copy)] == ["processed", "delivered"], copy.told
+    assert [e["event"] for e in events(copy)] == ["processed", "delivered"], copy.told
 
 
 def events(copy, patience=60):

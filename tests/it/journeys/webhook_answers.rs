@@ -32,6 +32,60 @@ async fn the_mailbox_shows_what_a_webhook_answered() {
     service.stop().await;
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn the_mailbox_shows_events_as_they_are_posted_and_posts_them_again() {
+    const PATIENCE: Duration = Duration::from_secs(30);
+    let service = Service::start().await;
+    let receiver = Receiver::start().await.unwrap();
+    let hook =
+        json!({"url": receiver.url(), "enabled": true, "processed": true, "delivered": true});
+    let path = "/v3/user/webhooks/event/settings";
+    let made = service.call(Method::POST, path, &hook).await;
+    let made: Value = made.json().await.unwrap();
+    let path = format!("{path}/signed/{}", made["id"].as_str().unwrap());
+    let signed = service
+        .call(Method::PATCH, &path, &json!({"enabled": true}))
+        .await;
+    assert_eq!(signed.status(), 200);
+
+    service.send(&mail("ann@example.com")).await;
+    let mails = service.mails(1).await;
+    let first = receiver.next(PATIENCE).await.unwrap();
+    let answers = service.answers(&mails[0]).await;
+    let body: Value = serde_json::from_slice(&first.body).unwrap();
+    assert_eq!(answers[0]["body"], body);
+    assert!(
+        answers[0]["signature"]
+            .as_str()
+            .is_some_and(|one| one.len() > 40)
+    );
+
+    let page = format!(
+        "http://{}/message/{}",
+        service.host().mailbox,
+        mails[0]["ID"].as_str().unwrap()
+    );
+    let html = service.follow(&format!("{page}?view=events"), None).await;
+    let html = html.text().await.unwrap();
+    for name in ["sg_event_id", "sg_message_id", "smtp-id", "timestamp"] {
+        assert!(html.contains(name), "{name}: {html}");
+    }
+    let mut posted: Vec<Value> = body.as_array().unwrap().clone();
+    while posted.len() < 2 {
+        let next = receiver.next(PATIENCE).await.unwrap();
+        posted.extend(serde_json::from_slice::<Vec<Value>>(&next.body).unwrap());
+    }
+    let again = service.follow(&format!("{page}/post"), Some("")).await;
+    assert_eq!(again.status(), 303);
+    let next = receiver.next(PATIENCE).await.unwrap();
+    let mut next: Vec<Value> = serde_json::from_slice(&next.body).unwrap();
+    let place = |event: &Value| event["event"].as_str().unwrap_or_default().to_owned();
+    posted.sort_by_key(place);
+    next.sort_by_key(place);
+    assert_eq!(next, posted);
+    service.stop().await;
+}
+
 /// The one link between a request and its events (API facts, trap 27).
 #[tokio::test(flavor = "multi_thread")]
 async fn an_event_begins_with_the_id_of_its_request() {

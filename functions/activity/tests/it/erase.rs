@@ -3,7 +3,9 @@
 use bytes::Bytes;
 use posthaste_model::{EmailAddress, Event, EventKind, MessageId, WebhookId};
 use posthaste_queue::{Inbound, Retry, WebhookRetry};
-use posthaste_store::{CopyState, DeadLetter, DeadLetterFilter, LostMail, Mark, SuppressionList};
+use posthaste_store::{
+    CopyState, DeadLetter, DeadLetterFilter, LostMail, Mark, SuppressionList, WebhookPost,
+};
 use posthaste_testkit::{Response, Tenant};
 use serde_json::Value;
 
@@ -332,4 +334,48 @@ async fn what_is_no_address_is_refused() {
         let (field, _) = answer.expect(400).error();
         assert_eq!(field.as_deref(), Some("email"), "{wrong}");
     }
+}
+
+#[tokio::test]
+async fn posts_that_hold_an_event_of_the_address_go_and_others_stay() {
+    let app = TestApp::with(true).await;
+    let (account, now) = (app.tenant.account.id.clone(), app.hand.now());
+    let webhook = WebhookId::from_bytes([9; 16]);
+    for (attempt, to) in [
+        (1, vec![ANN, "bob@example.com"]),
+        (2, vec!["bob@example.com"]),
+    ] {
+        let event = |to: &&str| {
+            let (id, to) = (format!("event to {to}"), (*to).to_owned());
+            Event::new(id, account.clone(), EventKind::Delivered, now, to)
+        };
+        let inside = WebhookRetry {
+            retry: Retry {
+                account: account.clone(),
+                webhook: webhook.clone(),
+                attempt: 0,
+                not_before: now,
+                last: String::new(),
+            },
+            events: to.iter().map(event).collect(),
+        };
+        let post = WebhookPost {
+            account: account.clone(),
+            webhook: webhook.clone(),
+            at: now,
+            attempt,
+            url: String::new(),
+            accepted: true,
+            status: Some(200),
+            answer: String::new(),
+            took_ms: None,
+            signature: None,
+            message: inside.to_texts().unwrap().remove(0),
+        };
+        app.store.put_post(&post).await.unwrap();
+    }
+    app.erase("").await;
+    let left = app.store.posts(&account, &webhook).await.unwrap();
+    let left: Vec<_> = left.iter().map(|post| post.attempt).collect();
+    assert_eq!(left, [2]);
 }

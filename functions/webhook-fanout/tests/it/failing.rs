@@ -1,12 +1,10 @@
 //! A webhook that fails is remembered, kept apart from the others, and in the end switched off.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use posthaste_queue::Bus;
+use posthaste_queue::{Bus, WebhookRetry};
 use posthaste_testkit::{Receiver, Reply, dynamodb};
 use serde_json::{Value, json};
-use webhook_fanout::Watch;
 
 use crate::env::{SOON, TestEnv};
 
@@ -308,28 +306,34 @@ async fn one_success_in_time_keeps_a_webhook_on() {
 }
 
 #[tokio::test]
-async fn every_post_is_shown_to_the_watch() {
+async fn every_post_is_stored_with_its_events_where_that_is_enabled() {
     let mut env = TestEnv::open().await;
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let notes = Arc::clone(&seen);
-    env.app.watch = Watch::new(move |posted| {
-        let line = format!(
-            "{} {} {}",
-            posted.attempt,
-            posted.events.len(),
-            posted.outcome
-        );
-        notes.lock().unwrap().push(line);
-    });
+    env.app.stores_posts = true;
     let receiver = Receiver::start().await.unwrap();
-    env.keep(&env.hook(&receiver.url())).await;
-    receiver.script([Reply::status(500)]);
+    let webhook = env.hook(&receiver.url());
+    env.keep(&webhook).await;
+    receiver.script([Reply::with_body(500, "busy")]);
 
-    env.send_events(&env.events(2)).await;
+    let events = env.events(2);
+    env.send_events(&events).await;
     env.next_retries().await;
 
-    assert_eq!(
-        *seen.lock().unwrap(),
-        ["1 2 answered 500", "2 2 answered 200"]
-    );
+    let posts = env.app.store.posts(&webhook.account, &webhook.id);
+    let posts = posts.await.unwrap();
+    let results: Vec<_> = posts
+        .iter()
+        .map(|post| (post.attempt, post.accepted, post.status))
+        .collect();
+    assert_eq!(results, [(2, true, Some(200)), (1, false, Some(500))]);
+    assert_eq!(posts[1].answer, "busy");
+    for post in &posts {
+        assert_eq!(post.url, receiver.url());
+        let inside = WebhookRetry::from_text(&post.message).unwrap();
+        assert_eq!(inside.events, events);
+    }
+
+    env.app.stores_posts = false;
+    env.send_events(&env.events(1)).await;
+    let after = env.app.store.posts(&webhook.account, &webhook.id);
+    assert_eq!(after.await.unwrap(), posts);
 }

@@ -91,3 +91,15 @@ fn a_number_that_is_none_is_told_about_as_a_value() {
         assert!(said.contains(why), "{line}: {said}");
     }
 }
+
+#[test]
+fn a_path_of_the_mailbox_is_one_that_links_can_have() {
+    for (text, path) in [("/mail", "/mail"), ("/a/b-c/", "/a/b-c")] {
+        assert_eq!(mailbox_path(text).as_deref(), Ok(path));
+    }
+    for text in [
+        "", "/", "mail", "//mail", "/a//b", "/a b", "/a?b", "/..", "/a/./b", "/ä",
+    ] {
+        assert!(mailbox_path(text).is_err(), "{text}");
+    }
+}

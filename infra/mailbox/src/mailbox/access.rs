@@ -6,8 +6,8 @@ use super::{LARGE, Mailbox};
 use crate::Error;
 use crate::database::{self, Clause};
 use crate::query::Term;
-use crate::rows::{ListRow, ListSlice, Totals};
-use crate::store::{Store, StoredMail};
+use crate::rows::{ListRow, ListSlice, Shown, Totals};
+use crate::store::{RequestSlice, Store, StoredMail};
 
 /// Bytes that a search compares before it lets others at the store.
 pub(super) const SEARCH_STEP: u64 = 16 << 20;
@@ -45,35 +45,66 @@ pub(crate) struct Counts {
 }
 
 impl Mailbox {
+    /// Recorded mails: what Mailpit's calls list.
     pub(crate) async fn list(
         &self,
         terms: Vec<Term>,
         start: usize,
         limit: Option<usize>,
     ) -> Result<ListSlice, Error> {
+        self.list_shown(terms, Shown::Recorded, start, limit).await
+    }
+
+    /// Rows of the list, newest first.
+    pub(crate) async fn list_shown(
+        &self,
+        terms: Vec<Term>,
+        shown: Shown,
+        start: usize,
+        limit: Option<usize>,
+    ) -> Result<ListSlice, Error> {
         let own = self.clone();
         let list = move || {
             if terms.is_empty() {
-                return own.with(|store| store.list(start, limit));
+                return own.with(|store| store.list(start, limit, shown));
             }
-            let found = own.search(&terms)?;
+            let found = own.search(&terms, shown)?;
             let matching = Totals {
                 total: found.len(),
                 unread: found.iter().filter(|(_, unread)| *unread).count(),
             };
             let page = found.iter().skip(start).take(limit.unwrap_or(usize::MAX));
             let page: Vec<i64> = page.map(|(seq, _)| *seq).collect();
-            own.with(|store| store.found(&page, matching))
+            own.with(|store| store.found(&page, matching, shown))
         };
         self.offload.run("list", list).await?
     }
 
-    /// The positions of the mails that match, newest first, and whether each is unread. Other
+    /// Requests, the latest first: those with a copy that matches.
+    pub(crate) async fn requests(
+        &self,
+        terms: Vec<Term>,
+        start: usize,
+        limit: usize,
+    ) -> Result<RequestSlice, Error> {
+        let own = self.clone();
+        let list = move || {
+            if terms.is_empty() {
+                return own.with(|store| store.requests(None, start, limit));
+            }
+            let found = own.search(&terms, Shown::All)?;
+            let found: Vec<i64> = found.iter().map(|(seq, _)| *seq).collect();
+            own.with(|store| store.requests(Some(&found), start, limit))
+        };
+        self.offload.run("list", list).await?
+    }
+
+    /// The positions of the rows that match, newest first, and whether each is unread. Other
     /// questions come between its steps.
-    fn search(&self, terms: &[Term]) -> Result<Vec<(i64, bool)>, Error> {
+    fn search(&self, terms: &[Term], shown: Shown) -> Result<Vec<(i64, bool)>, Error> {
         let (mut all, mut before) = (Vec::new(), i64::MAX);
         loop {
-            let step = self.with(|store| store.search(terms, before, SEARCH_STEP))?;
+            let step = self.with(|store| store.search(terms, shown, before, SEARCH_STEP))?;
             all.extend(step.found);
             match step.next {
                 Some(next) => before = next,
@@ -82,12 +113,14 @@ impl Mailbox {
         }
     }
 
+    /// Which rows a change is about. Also copies without a mail: what is deleted is gone from the
+    /// page.
     fn clause(&self, which: &Selection) -> Result<Clause, Error> {
         Ok(match which {
             Selection::Ids(ids) => database::named(ids),
             Selection::Matching(terms) if terms.is_empty() => database::matching(terms),
             Selection::Matching(terms) => {
-                let found = self.search(terms)?;
+                let found = self.search(terms, Shown::All)?;
                 database::at(&found.iter().map(|(seq, _)| *seq).collect::<Vec<_>>())
             }
         })
@@ -97,17 +130,26 @@ impl Mailbox {
         self.ask("head", move |store| store.head(&id)).await
     }
 
-    /// A mail of the list with its bytes; `None` when it has been deleted since. A large one waits until fewer
-    /// others are in memory.
+    /// A mail of the list with its bytes; `None` when it has been deleted since. A copy without a mail has
+    /// none. A large one waits until fewer others are in memory.
     pub(crate) async fn load(&self, row: ListRow) -> Result<Option<LoadedMail>, Error> {
-        let ListRow { summary, envelope } = row;
+        let ListRow {
+            summary,
+            envelope,
+            is_recorded,
+            ..
+        } = row;
         let slot = if summary.size > LARGE {
             self.offload.slot().await
         } else {
             None
         };
         let id = summary.id.clone();
-        let found = self.ask("get", move |store| store.bytes(&id)).await?;
+        let found = if is_recorded {
+            self.ask("get", move |store| store.bytes(&id)).await?
+        } else {
+            Some(Vec::new())
+        };
         Ok(found.map(|raw| LoadedMail {
             mail: StoredMail {
                 summary,
@@ -129,6 +171,39 @@ impl Mailbox {
 
     pub(crate) async fn delete(&self, which: Selection) -> Result<(), Error> {
         self.change("delete", which, Store::delete).await
+    }
+
+    /// Deletes mails so that they can be had back until the next deletion; returns how many.
+    pub(crate) async fn discard(&self, which: Selection) -> Result<usize, Error> {
+        let (own, now) = (self.clone(), self.clock.now_ms());
+        let discard = move || {
+            let which = own.clause(&which)?;
+            own.with(|store| store.discard(&which, now))
+        };
+        let deleted = self.offload.run("delete", discard).await??;
+        if deleted > 0 {
+            self.changed();
+        }
+        Ok(deleted)
+    }
+
+    /// Brings back what was deleted last.
+    pub(crate) async fn restore(&self) -> Result<(), Error> {
+        if self.ask("restore", Store::restore).await? > 0 {
+            self.changed();
+        }
+        Ok(())
+    }
+
+    /// How many mails of the last deletion can be had back.
+    pub(crate) async fn trash(&self) -> Result<usize, Error> {
+        self.ask("trash", |store| Ok(store.trash())).await
+    }
+
+    /// How many rows precede this one in the list of all.
+    pub(crate) async fn place(&self, id: String) -> Result<Option<usize>, Error> {
+        self.ask("place", move |store| store.place(&id, Shown::All))
+            .await
     }
 
     pub(crate) async fn counts(&self) -> Result<Counts, Error> {
@@ -234,9 +309,12 @@ mod tests {
         }
         let terms = crate::query::parse("red").unwrap();
         let store = mailbox.store.lock().await;
-        let whole = store.search(&terms, i64::MAX, u64::MAX).unwrap().found;
+        let whole = store
+            .search(&terms, Shown::All, i64::MAX, u64::MAX)
+            .unwrap()
+            .found;
         let (mut steps, mut found, mut before) = (0, Vec::new(), i64::MAX);
-        while let step = store.search(&terms, before, 3_000).unwrap()
+        while let step = store.search(&terms, Shown::All, before, 3_000).unwrap()
             && let Some(next) = step.next
         {
             assert!(next < before);
@@ -247,7 +325,7 @@ mod tests {
         assert_eq!(found.len(), 10);
         assert!((5..20).contains(&steps), "{steps}");
         // A mail larger than a step is one step.
-        let one = store.search(&terms, i64::MAX, 1).unwrap();
+        let one = store.search(&terms, Shown::All, i64::MAX, 1).unwrap();
         assert_eq!(one.found.len(), 1);
     }
 }

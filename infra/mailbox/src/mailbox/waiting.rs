@@ -5,8 +5,8 @@ use std::time::Duration;
 use super::access::SEARCH_STEP;
 use super::{ChangeCount, Mailbox};
 use crate::Error;
-use crate::query::Term;
-use crate::rows::ListRow;
+use crate::query::{Term, Test};
+use crate::rows::{ListRow, Shown};
 
 /// Waits of one mailbox at a time: each looks at every mail that arrives.
 pub(crate) const MOST_WAITS: usize = 256;
@@ -36,7 +36,7 @@ impl Mailbox {
         let mut arrivals = self.arrivals.subscribe();
         let floor = match after {
             None => 0,
-            Some(id) => match self.ask("head", move |store| store.position(&id)).await? {
+            Some(id) => match self.ask("head", move |store| store.arrival(&id)).await? {
                 Some(position) => position,
                 None => return Ok(WaitResult::UnknownId),
             },
@@ -55,7 +55,7 @@ impl Mailbox {
                 }
                 let (terms, since) = (terms.clone(), seen);
                 let look = move |store: &mut crate::store::Store| {
-                    Ok((store.newest_since(&terms, since)?, store.newest()?))
+                    Ok((store.newest_since(&terms, since)?, store.newest()))
                 };
                 let (found, newest) = self.ask("wait", look).await?;
                 if let Some(found) = found {
@@ -69,22 +69,27 @@ impl Mailbox {
             .unwrap_or(Ok(WaitResult::NoMail))
     }
 
-    /// The newest mail after the position that matches, and the position of the newest mail that was looked at. As a
-    /// search, it is made in steps that let others in between.
+    /// The newest mail that matches and arrived after this place, and the place of the last mail that was looked at.
+    /// As a search, it is made in steps that let others in between.
     async fn look_back(
         &self,
-        terms: Vec<Term>,
+        mut terms: Vec<Term>,
         floor: i64,
     ) -> Result<(Option<ListRow>, i64), Error> {
         let own = self.clone();
+        terms.push(Term {
+            not: false,
+            test: Test::ArrivedAfter(floor),
+        });
         let look = move || {
-            let newest = own.with(|store| store.newest())?;
-            let mut before = newest.saturating_add(1);
-            while before > floor.saturating_add(1) {
-                let step = own.with(|store| store.search(&terms, before, SEARCH_STEP))?;
-                let first = step.found.first().filter(|(position, _)| *position > floor);
-                if let Some((position, _)) = first {
-                    let slice = own.with(|store| store.found(&[*position], store.totals()))?;
+            let newest = own.with(|store| Ok(store.newest()))?;
+            let mut before = i64::MAX;
+            loop {
+                let step =
+                    own.with(|store| store.search(&terms, Shown::Recorded, before, SEARCH_STEP))?;
+                if let Some((position, _)) = step.found.first() {
+                    let slice = own
+                        .with(|store| store.found(&[*position], store.totals(), Shown::Recorded))?;
                     // It may have been deleted since; an older one may do.
                     if let Some(row) = slice.rows.into_iter().next() {
                         return Ok((Some(row), newest));
@@ -94,10 +99,9 @@ impl Mailbox {
                 }
                 match step.next {
                     Some(next) => before = next,
-                    None => break,
+                    None => return Ok((None, newest.max(floor))),
                 }
             }
-            Ok((None, newest.max(floor)))
         };
         self.offload.run("list", look).await?
     }

@@ -20,7 +20,7 @@ async fn the_sources_are_requests_about_the_right_copy() {
     });
     let sources = Sources {
         events: Some(events),
-        webhooks: None,
+        ..Sources::default()
     };
     let b = Box::with(sources, 10);
     let verp = Verp {

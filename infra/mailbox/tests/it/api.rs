@@ -179,7 +179,6 @@ async fn what_is_not_there_is_told_as_mailpit_tells_it() {
         &format!("/api/v1/message/{id}/part/x"),
         "/api/v1/nothing",
         "/nothing",
-        "/message/nope",
         "/view/nope.html",
         &format!("/view/{id}"),
         &format!("/view/{id}.exe"),

@@ -125,6 +125,7 @@ async fn the_forms_of_the_page_delete_mark_and_return() {
         ("/read", "q=to:two", "/?q=to%3Atwo", 2),
         ("/clear", "q=to:two", "/", 1),
         ("/clear", "", "/", 0),
+        ("/restore", "start=50", "/?start=50", 1),
     ] {
         let done = b.ask("POST", path, &[], body).await;
         assert_eq!(done.status, StatusCode::SEE_OTHER, "{path}");

@@ -10,6 +10,7 @@
 mod about;
 mod api;
 mod change;
+mod copies;
 mod corpus;
 mod extract;
 mod guard;
@@ -18,6 +19,9 @@ mod keep;
 mod limits;
 mod offload;
 mod page;
+mod place;
+mod rows;
+mod schedule;
 mod search;
 mod support;
 mod wait;

@@ -22,6 +22,7 @@ fn sources() -> Sources {
             async { vec![json!({"url": "http://h.example", "status": 503, "answer": "busy"})] }
                 .boxed()
         })),
+        ..Sources::default()
     }
 }
 

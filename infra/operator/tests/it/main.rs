@@ -35,6 +35,7 @@ impl TestApp {
             bus: None,
             ses: None,
             resolver: None,
+            elsewhere: None,
         };
         Self {
             tools,
