@@ -1,0 +1,278 @@
+#!/usr/bin/env python3
+"""The mailbox page in headless Chromium: axe finds nothing on it, it fits a laptop and a phone, and its keys work.
+
+    tests/browser/run.py [--screenshots FOLDER]
+
+Runs target/debug/posthaste. Needs Debian's chromium; playwright and axe-core are installed into tests/.venv and
+node_modules.
+"""
+
+import argparse
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PYTHON = HERE.parent / ".venv/browser/bin/python"
+AXE = HERE / "node_modules/axe-core/axe.min.js"
+LAPTOP = {"width": 1366, "height": 768}
+PHONE = {"width": 390, "height": 844}
+HTML = """<!doctype html><style>body{font:16px sans-serif}
+@media (prefers-color-scheme: dark){body{background:#101820;color:#f0f0f0}}</style>
+<h1>Your order</h1><p>Hello, it has left. <a href="https://shop.example/t/1">Follow it</a>.</p>"""
+LONG = "A subject that goes on and on, and says at its very end what it is about: " * 6
+
+
+class Checks:
+    """What was looked at, and what was wrong."""
+
+    def __init__(self):
+        self.done = 0
+        self.wrong = []
+
+    def that(self, holds, text):
+        self.done += 1
+        if not holds:
+            self.wrong.append(text)
+            print(f"WRONG: {text}")
+
+
+def install():
+    """The tools, unless they are there; this script runs again in their environment."""
+    subprocess.run([HERE.parent / "venv", "browser"], check=True)
+    if not AXE.exists():
+        subprocess.run(["npm", "ci", "--silent", "--no-audit", "--no-fund"], cwd=HERE, check=True)
+    if pathlib.Path(sys.prefix) != PYTHON.parent.parent:
+        os.execv(PYTHON, [str(PYTHON), *sys.argv])
+
+
+def call(host, method, path, body):
+    request = urllib.request.Request(
+        host.api + path,
+        json.dumps(body).encode(),
+        {"Authorization": f"Bearer {host.key}", "Content-Type": "application/json"},
+        method=method,
+    )
+    with urllib.request.urlopen(request) as answer:
+        text = answer.read()
+        return json.loads(text) if text else {}
+
+
+def send(host, to, subject, **more):
+    to = [to] if isinstance(to, str) else to
+    mail = {
+        "personalizations": [{"to": [{"email": one} for one in to]}],
+        "from": {"email": "shop@alder.example", "name": "Alder & Ash Shop"},
+        "subject": subject,
+        "content": [
+            {"type": "text/plain", "value": "Hello, it has left."},
+            {"type": "text/html", "value": HTML},
+        ],
+        **more,
+    }
+    call(host, "POST", "/v3/mail/send", mail)
+
+
+def fill(host):
+    """Mail in every state, below a list of several pages."""
+    call(host, "POST", "/v3/asm/suppressions/global", {"recipient_emails": ["left@example.com"]})
+    for n in range(120):
+        send(host, f"user{n}@example.com", f"Your order {n} has shipped")
+    send(host, [f"list{n}@example.com" for n in range(5)], "One request to five people")
+    send(host, "left@example.com", "To somebody who left")
+    send(host, "bounced@outcome.test", "To nobody")
+    send(host, "deferred@outcome.test", "To a busy server")
+    sandbox = {"sandbox_mode": {"enable": True}}
+    send(host, "box@example.com", "Only checked", mail_settings=sandbox)
+    send(host, "later@example.com", "Tomorrow's letter", send_at=int(time.time()) + 86_400)
+    file = {"content": "aGVsbG8=", "filename": "hello.txt", "type": "text/plain"}
+    send(host, "ann@example.com", LONG, attachments=[file])
+
+
+def wait_for(host, words, patience=60):
+    """The list, once it has all of these."""
+    end = time.monotonic() + patience
+    while time.monotonic() < end:
+        with urllib.request.urlopen(host.mailbox + "/") as answer:
+            html = answer.read().decode()
+        if all(word in html for word in words):
+            return
+    raise SystemExit(f"the page never had {words}")
+
+
+def judge(page, checks, name):
+    """What axe says about a page as it is; frames are those of mails."""
+    page.evaluate(AXE.read_text())
+    found = page.evaluate("axe.run(document, {iframes: false, resultTypes: ['violations']})")
+    for one in found["violations"]:
+        nodes = "; ".join(node["html"][:120] for node in one["nodes"][:3])
+        checks.that(False, f"{name}: axe {one['id']}: {one['help']}: {nodes}")
+    checks.that(True, name)
+
+
+def inside(page, selector):
+    """Whether each of these lies within the width of the screen."""
+    script = """(selector) => [...document.querySelectorAll(selector)].every((one) => {
+        const box = one.getBoundingClientRect();
+        return box.left >= 0 && box.right <= innerWidth + 0.5;
+    })"""
+    return page.evaluate(script, selector)
+
+
+def looks(browser, host, checks, folder):
+    """Every page on both screens, light and dark."""
+    for screen, size in [("laptop", LAPTOP), ("phone", PHONE)]:
+        for colours in ["light", "dark"]:
+            context = browser.new_context(viewport=size, color_scheme=colours)
+            page = context.new_page()
+            page.goto(host.mailbox)
+            first = page.locator(".mails a").first.get_attribute("href")
+            dropped = "/?q=is%3Adropped"
+            pages = {
+                "list": "/",
+                "requests": "/?by=request",
+                "found": dropped,
+                "message": first,
+                "dark-mail": f"{first}?view=html&dark=1",
+                "events": f"{first}?view=events",
+                "headers": f"{first}?view=headers",
+                "files": f"{first}?view=files",
+                "raw": f"{first}?view=raw",
+                "gone": "/message/gone",
+            }
+            for state in ["dropped", "bounced", "deferred", "sandboxed", "scheduled"]:
+                page.goto(f"{host.mailbox}/?q=is%3A{state}")
+                pages[state] = page.locator(".mails a").first.get_attribute("href")
+            for name, path in pages.items():
+                page.goto(host.mailbox + path)
+                where = f"{name}, {screen}, {colours}"
+                judge(page, checks, where)
+                wide = page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+                checks.that(wide, f"{where}: the page is wider than the screen")
+                checks.that(inside(page, ".tabs a, .tools > *"), f"{where}: outside of the screen")
+                if folder:
+                    page.screenshot(path=folder / f"{name}-{screen}-{colours}.png")
+            page.goto(host.mailbox)
+            page.locator(".help summary").click()
+            judge(page, checks, f"help, {screen}, {colours}")
+            checks.that(inside(page, ".help .card"), f"help, {screen}: outside of the screen")
+            if folder:
+                page.screenshot(path=folder / f"help-{screen}-{colours}.png")
+            context.close()
+
+
+def whole_lines(page, selector):
+    """Whether a box that hides a part of its text ends between two lines."""
+    script = """(selector) => {
+        const one = document.querySelector(selector);
+        const lines = one.clientHeight / parseFloat(getComputedStyle(one).lineHeight);
+        return Math.abs(lines - Math.round(lines)) < 0.1;
+    }"""
+    return page.evaluate(script, selector)
+
+
+def journeys(browser, host, checks):
+    """What a reader does on a laptop."""
+    page = browser.new_page(viewport=LAPTOP)
+    page.goto(host.mailbox)
+    rows = """() => [...document.querySelectorAll(".mails a")].filter((one) =>
+        one.getBoundingClientRect().bottom <= innerHeight).length"""
+    checks.that(page.evaluate(rows) >= 12, f"{page.evaluate(rows)} rows on a laptop")
+
+    page.locator(".mails a").first.click()
+    page.wait_for_selector("article.message")
+    checks.that(whole_lines(page, ".head h1"), "the subject is cut through a line")
+
+    # Far down, and on the second page.
+    page.keyboard.press("n")
+    page.wait_for_function("location.search.includes('start=50')")
+    page.wait_for_function("document.querySelector('.pager span').textContent.startsWith('51')")
+    checks.that(page.evaluate("document.querySelector('#list').scrollTop") == 0, "a new page begins at its top")
+    page.evaluate("document.querySelector('#list').scrollTop = 1200")
+    far = page.locator(".mails a").nth(35)
+    subject = far.locator(".subject").inner_text()
+    far.click()
+    page.wait_for_selector(".mails a[aria-current]")
+    top = page.evaluate("document.querySelector('#list').scrollTop")
+    checks.that(top > 900, f"the list jumped to {top}")
+    checks.that(page.locator("h1").inner_text() in subject, "another mail opened")
+    checks.that("start=50" in page.url, "the page of the list was left")
+
+    total = page.locator(".listhead h2").inner_text()
+    page.keyboard.press("d")
+    page.wait_for_selector("#undo")
+    checks.that(page.locator(".listhead h2").inner_text() != total, "nothing was deleted")
+    page.keyboard.press("u")
+    page.wait_for_selector("#undo", state="detached")
+    checks.that(page.locator(".listhead h2").inner_text() == total, "the deletion was not undone")
+    page.keyboard.press("p")
+    page.wait_for_function("!location.search.includes('start=50')")
+
+    # A request opens in its place.
+    page.goto(host.mailbox + "/?by=request")
+    request = page.locator(".mails a[aria-expanded=false]").first
+    request.click()
+    page.wait_for_selector(".mails .below")
+    checks.that(page.locator(".mails .below").count() == 5, "five copies of a request")
+
+    page.goto(f"{host.mailbox}/?q=is%3Ascheduled")
+    page.locator(".mails a").first.click()
+    page.get_by_role("button", name="Cancel").click()
+    page.wait_for_selector(".standing .pill:has-text('cancelled')")
+    checks.that(True, "cancelled on its page")
+    page.close()
+
+    # A phone keeps the place of the list while it shows a message.
+    page = browser.new_page(viewport=PHONE)
+    page.goto(host.mailbox)
+    page.evaluate("document.querySelector('#list').scrollTop = 900")
+    page.locator(".mails a").nth(20).click()
+    page.wait_for_selector("article.message")
+    page.locator(".back").click()
+    page.wait_for_selector("body:not(.reading)")
+    top = page.evaluate("document.querySelector('#list').scrollTop")
+    checks.that(top > 700, f"the phone's list jumped to {top}")
+    page.close()
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--screenshots", type=pathlib.Path)
+    options = parser.parse_args()
+    chromium = shutil.which("chromium")
+    if not chromium:
+        raise SystemExit("chromium is not installed: apt-get install chromium")
+    install()
+    from playwright.sync_api import sync_playwright
+
+    sys.path.insert(0, str(HERE.parent / "clients"))
+    from host import Host
+
+    if options.screenshots:
+        options.screenshots.mkdir(parents=True, exist_ok=True)
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    host = Host(str(target / "debug/posthaste"), "--no-login-port=0", "--quiet")
+    checks = Checks()
+    try:
+        fill(host)
+        wait_for(host, [">dropped</b>", ">bounced</b>", ">deferred</b>", ">sandboxed</b>", ">scheduled <time"])
+        with sync_playwright() as play:
+            browser = play.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+            looks(browser, host, checks, options.screenshots)
+            journeys(browser, host, checks)
+            browser.close()
+    finally:
+        host.stop()
+    print(f"{checks.done} checks, {len(checks.wrong)} wrong")
+    raise SystemExit(1 if checks.wrong else 0)
+
+
+if __name__ == "__main__":
+    main()
