@@ -122,3 +122,24 @@ async fn waits_are_bounded_and_end_with_the_mailbox() {
     let answer = b.get("/api/v1/wait?query=to:bob&timeout=300s").await;
     assert_eq!(answer.status, StatusCode::NOT_FOUND);
 }
+
+/// A mail is listed where it was sent, which may be before others that arrived earlier.
+#[tokio::test]
+async fn a_mail_that_overtakes_no_other_in_the_list_is_still_waited_for() {
+    let b = Box::new();
+    for n in 1..=2 {
+        b.mailbox
+            .expect(crate::copies::request(n, &["ann@x.example"]))
+            .await
+            .unwrap();
+    }
+    let second = crate::copies::record(&b, 2, 0, "ann@x.example").await;
+    let path = format!("/api/v1/wait?query=is:unread&after={second}&timeout=30s");
+    let waits = b.get(&path);
+    let arrives = async {
+        tokio::task::yield_now().await;
+        crate::copies::record(&b, 1, 0, "ann@x.example").await
+    };
+    let (answer, first) = tokio::join!(waits, arrives);
+    assert_eq!(answer.json()["ID"], first);
+}
