@@ -1,6 +1,6 @@
 //! `/v3/messages…`, `/v3/logs…`, `/v3/stats`, `/v3/categories…`, `/v3/subusers/…stats…`, bounces by
-//! classification: the results of mails, individually and counted; and erasing the data of an
-//! address.
+//! classification: the results of mails, individually and counted; and jobs that erase the data of
+//! addresses.
 
 mod bounces;
 mod days;
@@ -16,20 +16,15 @@ mod subusers;
 mod sums;
 
 use axum::http::Method;
-use posthaste_blob::Blob;
 use posthaste_http::{Access, Authorizer, Routes};
 use posthaste_model::{Clock, Entropy, PublicUrl};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
-pub use erase::{Eraser, OtherStore, Progress, Unerased};
-
 /// The dependencies of the function.
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
-    /// Stores the bodies of large mails and undelivered received mails.
-    pub blob: Blob,
     pub clock: Clock,
     /// Makes the ids and the secrets of downloads.
     pub entropy: Entropy,
@@ -37,21 +32,17 @@ pub struct App {
     pub public_url: Option<PublicUrl>,
     /// Whether mails can be searched: whether `webhook-fanout` writes the rows for it.
     pub searches: bool,
-    /// What a host stores beside the table and the bucket; none on AWS.
-    pub elsewhere: Option<OtherStore>,
 }
 
 impl App {
-    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEARCH_DAYS`, `PUBLIC_URL` (the gateway's).
+    /// Reads `TABLE_NAME`, `SEARCH_DAYS`, `PUBLIC_URL` (the gateway's).
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,
-            blob: platform.blob()?,
             clock: platform.clock(),
             entropy: platform.entropy(),
             public_url: platform.env().optional("PUBLIC_URL")?,
             searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
-            elsewhere: platform.part(),
         })
     }
 }
@@ -83,6 +74,8 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     // The v3 API documents one path and answers the other (API facts 1, suppressions).
     const CLASSES_TOO: &str = "/v3/suppressions/bounces/classifications";
     const CLASS_TOO: &str = "/v3/suppressions/bounces/classifications/{classification}";
+    const ERASEJOB: &str = "/v3/recipients/erasejob";
+    const ERASEJOB_STATE: &str = "/v3/recipients/erasejob/{job_id}";
     let activity = Access::Scope("email_activity.read");
     let all = Access::Either("stats.read", "billing.read");
     let named = Access::Scope("categories.stats.read");
@@ -91,6 +84,8 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let bounced = Access::Scope("suppression.bounces.read");
     // The v3 API has no scope for this; this is the closest one.
     let forget = Access::Scope("suppression.delete");
+    let erase = Access::Scope("recipients.erasejob.create");
+    let erasing = Access::Scope("recipients.erasejob.read");
     of_subusers(Routes::new(gate))
         .at(Method::GET, "/v3/messages", activity, search::find)
         .at(Method::GET, "/v3/messages/{msg_id}", activity, message::one)
@@ -110,6 +105,8 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
             forget,
             erase::forget,
         )
+        .at(Method::POST, ERASEJOB, erase, erase::start)
+        .at(Method::GET, ERASEJOB_STATE, erasing, erase::state)
         .at(
             Method::GET,
             "/v3/categories/stats/sums",

@@ -48,6 +48,8 @@ pub const PATHS: &[&str] = &[
     "/v3/messages/recipients/{email}",
     "/v3/messages/{msg_id}",
     "/v3/partners/accounts",
+    "/v3/recipients/erasejob",
+    "/v3/recipients/erasejob/{job_id}",
     "/v3/scopes",
     "/v3/stats",
     "/v3/subusers",

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use posthaste_blob::Blob;
+use posthaste_erasure::OtherStore;
 use posthaste_model::Clock;
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
@@ -18,6 +20,8 @@ const _: () = assert!(AHEAD < NEAR);
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
+    /// Stores the bodies of large mails and undelivered received mails, which erasures delete.
+    pub blob: Blob,
     /// The send queue.
     pub send: Queue,
     /// The webhook retry queue.
@@ -29,15 +33,18 @@ pub struct App {
     pub budget: Duration,
     /// How many partitions are read at once.
     pub concurrency: usize,
+    /// What a host stores beside the table and the bucket, for erasures; none on AWS.
+    pub elsewhere: Option<OtherStore>,
 }
 
 impl App {
-    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `INBOUND_QUEUE_URL`,
+    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `INBOUND_QUEUE_URL`,
     /// `SWEEP_SECONDS` (of work per call, 45) and `SWEEP_AT_ONCE` (16).
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         Ok(Self {
             store: platform.store()?,
+            blob: platform.blob()?,
             send: platform.queue("SEND_QUEUE_URL")?,
             retries: platform.queue("RETRIES_QUEUE_URL")?,
             inbound: platform.queue("INBOUND_QUEUE_URL")?,
@@ -46,6 +53,7 @@ impl App {
             // read the same rows at the same time.
             budget: Duration::from_secs(vars.positive("SWEEP_SECONDS", 45)?),
             concurrency: vars.positive("SWEEP_AT_ONCE", 16)?,
+            elsewhere: platform.part(),
         })
     }
 }

@@ -7,6 +7,9 @@
 //! by the receiver. So sweeps may overlap, repeat, be late or be missed.
 //!
 //! The state of a batch is not checked here: `delivery` reads it when the message is sent.
+//!
+//! Erasures of addresses go on here too, in steps between the turns of due rows and for as long as the
+//! sweep has time.
 
 mod app;
 mod sweep;

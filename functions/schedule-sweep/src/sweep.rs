@@ -88,7 +88,9 @@ pub async fn sweep(app: &App, share: Share) -> Result<Swept, StoreError> {
             *full |= stays;
         }
     }
-    swept.unfinished = !line.is_empty();
+    // An erasure goes on in the next sweep, whatever is left of it.
+    let is_due = |turn: &SweepTask<'_>| !matches!(turn.work, Work::Erase { .. });
+    swept.unfinished = line.iter().any(is_due);
     for turn in &line {
         if let Some(full) = full.get_mut(turn.index) {
             *full = true;

@@ -1,8 +1,9 @@
-//! One turn: a page of due rows, or a page of messages released from a batch.
+//! One turn: a page of due rows, a page of messages released from a batch, or some steps of an erasure.
 
 use std::time::Duration;
 
-use posthaste_model::BatchId;
+use posthaste_erasure::Eraser;
+use posthaste_model::{AccountId, BatchId, ErasureId};
 use posthaste_queue::Queue;
 use posthaste_runtime::WorkError;
 use posthaste_store::{Due, DueCursor, DueTarget, Minute, StoredRow};
@@ -11,6 +12,9 @@ use crate::App;
 
 /// Rows of one read. A page of small jobs stays under DynamoDB's 1 MB.
 const PAGE: usize = 100;
+
+/// Steps of an erasure in one turn: some megabytes of the table.
+const STEPS: usize = 5;
 
 /// Something to do for one partition of a minute.
 #[derive(Debug)]
@@ -27,6 +31,11 @@ pub(crate) enum Work {
     Page { shard: u16, place: DueCursor },
     /// Continues an order to release messages.
     Release(Box<StoredRow<Due>>),
+    /// Continues an erasure that was taken up.
+    Erase {
+        account: AccountId,
+        erasure: ErasureId,
+    },
 }
 
 /// The result of a turn.
@@ -55,6 +64,16 @@ pub(crate) async fn take<'a>(
             let mut end = TurnResult::default();
             release(app, order, &mut end).await.map(|()| end)
         }
+        Work::Erase { account, erasure } => {
+            let more = eraser(app).advance(account, erasure, STEPS).await;
+            more.map(|more| TurnResult {
+                rest: more
+                    .then(|| goes_on(account, erasure))
+                    .into_iter()
+                    .collect(),
+                ..TurnResult::default()
+            })
+        }
     };
     (turn, end)
 }
@@ -82,7 +101,7 @@ async fn page(
             DueTarget::Webhook => retries.push(row),
             DueTarget::Inbound => inbound.push(row),
             // Handled here, and not before their time.
-            DueTarget::Expire | DueTarget::Release => own.push(row),
+            DueTarget::Expire | DueTarget::Release | DueTarget::Erase => own.push(row),
         }
     }
     for (queue, rows) in [
@@ -98,6 +117,7 @@ async fn page(
         match row.value.target {
             DueTarget::Release => release(app, &row, &mut end).await?,
             DueTarget::Expire => expire(app, &row, &mut end).await?,
+            DueTarget::Erase => erase(app, &row, &mut end).await?,
             DueTarget::Send | DueTarget::Webhook | DueTarget::Inbound => {}
         }
     }
@@ -151,6 +171,38 @@ async fn expire(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Resu
             .await?;
         app.store.forget_held(&[held]).await?;
         end.expired += 1;
+    }
+    app.store.forget_due(std::slice::from_ref(order)).await?;
+    Ok(())
+}
+
+fn eraser(app: &App) -> Eraser<'_> {
+    Eraser {
+        store: &app.store,
+        blob: &app.blob,
+        clock: &app.clock,
+        elsewhere: app.elsewhere.as_ref(),
+    }
+}
+
+fn goes_on(account: &AccountId, erasure: &ErasureId) -> Work {
+    Work::Erase {
+        account: account.clone(),
+        erasure: erasure.clone(),
+    }
+}
+
+/// Takes up an erasure, which stores another due row for the case that this process dies.
+async fn erase(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Result<(), WorkError> {
+    let due = &order.value;
+    let Ok(erasure) = ErasureId::parse(&due.body) else {
+        end.unreadable += 1;
+        return Ok(());
+    };
+    let eraser = eraser(app);
+    let resumed = eraser.resume(&due.account, &erasure, Some(due.at));
+    if resumed.await? {
+        end.rest.push(goes_on(&due.account, &erasure));
     }
     app.store.forget_due(std::slice::from_ref(order)).await?;
     Ok(())

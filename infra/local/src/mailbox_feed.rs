@@ -4,11 +4,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use activity::OtherStore;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use mail_batch::MessageState;
 use mail_send::{AcceptanceObserver, AcceptedSend, Observing};
+use posthaste_erasure::OtherStore;
 use posthaste_http::Rejection;
 use posthaste_mailbox::{
     AcceptedCopy, AcceptedMail, ApiAddress, CopyEvent, DEFAULT_LIMIT, DeliveryStatus, Error,

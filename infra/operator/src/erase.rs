@@ -1,14 +1,17 @@
 //! Deletes stored data: an account with everything it owns, or what an account stores of an address.
 
-use activity::Eraser;
 use clap::Args;
-use posthaste_model::EmailAddress;
+use posthaste_erasure::Eraser;
+use posthaste_model::{AccountId, EmailAddress};
+use posthaste_runtime::WorkError;
+use posthaste_store::{Erasure, ErasureState};
 use serde_json::json;
 
 use crate::{CommandError, Report, Tools, account_lookup};
 
-/// Pages of the table that one run of the eraser reads.
-const PAGES: usize = 1_000;
+/// Steps of the erasure after which it is taken up anew, so that no sweep takes it up meanwhile: some
+/// seconds.
+const STEPS: usize = 20;
 
 #[derive(Debug, Args)]
 pub struct EraseArgs {
@@ -33,32 +36,41 @@ pub(crate) async fn run(choice: &EraseArgs, tools: &Tools) -> Result<Report, Com
     let eraser = Eraser {
         store: &tools.store,
         blob,
-        account: &account,
-        address: &address,
-        suppressions: choice.suppressions,
+        clock: &tools.clock,
         elsewhere: tools.elsewhere.as_ref(),
     };
-    let (erased, under_way) = to_the_end(&eraser, tools).await?;
+    let to_the_end = to_the_end(&eraser, &account, address, choice.suppressions).await;
+    let done = to_the_end.map_err(|error| CommandError::Unerased(error.to_string()))?;
+    let (erased, under_way) = (done.erased, done.under_way);
     let mut text = format!("{erased} rows of the address were erased from account {account}");
     if under_way > 0 {
         text.push_str(&format!(
-            "; {under_way} mails to it are under way: erase it again when they have ended, at most \
-             six days from now"
+            "; {under_way} mails to it are under way: the service erases what is stored of them when \
+             they have ended, at most six days from now"
         ));
     }
     let json = json!({"account": account, "erased": erased, "under_way": under_way});
     Ok(Report::new(text, json))
 }
 
-/// Runs the eraser until nothing is left: the rows erased, and the mails that are still under way.
-async fn to_the_end(eraser: &Eraser<'_>, tools: &Tools) -> Result<(usize, usize), CommandError> {
-    let mut erased = 0;
+/// Starts the erasure, or finds it, and runs it until nothing is left but mails that are under way.
+async fn to_the_end(
+    eraser: &Eraser<'_>,
+    account: &AccountId,
+    address: EmailAddress,
+    suppressions: bool,
+) -> Result<Erasure, WorkError> {
+    let (store, clock) = (eraser.store, eraser.clock);
+    let started = posthaste_erasure::start(store, account, &[address], suppressions, clock).await?;
+    let id = started.id;
     loop {
-        let progress = eraser.run(tools.clock.now(), PAGES).await;
-        let progress = progress.map_err(|error| CommandError::Unerased(error.to_string()))?;
-        erased += progress.erased;
-        if progress.complete {
-            return Ok((erased, progress.under_way));
+        eraser.resume(account, &id, None).await?;
+        eraser.advance(account, &id, STEPS).await?;
+        let gone = || WorkError::Unreadable(format!("erasure {id} is gone"));
+        let erasure = store.erasure(account, &id).await?.ok_or_else(gone)?.value;
+        match erasure.state {
+            ErasureState::Waiting | ErasureState::Done => return Ok(erasure),
+            ErasureState::Pending | ErasureState::Running => {}
         }
     }
 }

@@ -18,9 +18,9 @@ mod key;
 mod report;
 mod ses;
 
-use activity::OtherStore;
 use clap::Subcommand;
 use posthaste_blob::Blob;
+use posthaste_erasure::OtherStore;
 use posthaste_identity::Resolver;
 use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy};

@@ -105,6 +105,12 @@ id!(
     |text| text.len() == 22 && url_safe(text)
 );
 id!(
+    /// A job that erases addresses: 22 URL-safe characters.
+    ErasureId,
+    "erasure job id",
+    |text| text.len() == 22 && url_safe(text)
+);
+id!(
     /// An event webhook: a UUID in its usual form.
     WebhookId,
     "webhook id",
@@ -151,6 +157,14 @@ fn uuid(bytes: [u8; 16]) -> String {
         .to_string()
 }
 
+fn first_half(hash: [u8; 32]) -> [u8; 16] {
+    let mut bytes = [0; 16];
+    for (to, from) in bytes.iter_mut().zip(hash) {
+        *to = from;
+    }
+    bytes
+}
+
 impl AccountId {
     /// The id made of these random bytes.
     pub fn from_bytes(bytes: [u8; 10]) -> Self {
@@ -166,11 +180,7 @@ impl MessageId {
 
     /// The id derived from a hash: its first half.
     pub fn from_digest(hash: [u8; 32]) -> Self {
-        let mut bytes = [0; 16];
-        for (to, from) in bytes.iter_mut().zip(hash) {
-            *to = from;
-        }
-        Self::from_bytes(bytes)
+        Self::from_bytes(first_half(hash))
     }
 
     /// The `sg_message_id` of one copy: begins with the `X-Message-Id` of the request.
@@ -188,6 +198,13 @@ impl BatchId {
     /// A batch id as the service creates them: 32 letters and digits.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(letters(&bytes, ALPHANUMERIC))
+    }
+}
+
+impl ErasureId {
+    /// The id derived from a hash: the URL-safe base64 of its first half.
+    pub fn from_digest(hash: [u8; 32]) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(first_half(hash)))
     }
 }
 
@@ -248,6 +265,8 @@ mod tests {
             assert_eq!(message.to_bytes(), Some([seed; 16]));
             let account = AccountId::from_bytes([seed; 10]);
             assert_eq!(AccountId::parse(account.as_str()), Ok(account));
+            let erasure = ErasureId::from_digest([seed; 32]);
+            assert_eq!(ErasureId::parse(erasure.as_str()), Ok(erasure));
             let batch = BatchId::from_bytes([seed; 32]);
             assert_eq!(BatchId::parse(batch.as_str()), Ok(batch));
             let hook = WebhookId::from_bytes([seed; 16]);

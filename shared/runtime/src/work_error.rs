@@ -19,6 +19,9 @@ pub enum WorkError {
     /// A release that can read the message may replay it from the dead letters.
     #[error("the message cannot be read: {0}")]
     Unreadable(String),
+    /// What a host stores beside the table and the bucket cannot be read or changed.
+    #[error("the store beside the table fails: {0}")]
+    Elsewhere(String),
     /// Another run has claimed the same work and has not ended.
     #[error("another run has this work in progress")]
     Busy,
@@ -31,7 +34,9 @@ impl WorkError {
         match self {
             Self::Store(error) if !error.is_transient() => Disposition::Fail,
             Self::Job(_) | Self::Unreadable(_) => Disposition::Fail,
-            Self::Store(_) | Self::Blob(_) | Self::Queue(_) | Self::Busy => Disposition::Retry,
+            Self::Store(_) | Self::Blob(_) | Self::Queue(_) | Self::Elsewhere(_) | Self::Busy => {
+                Disposition::Retry
+            }
         }
     }
 
@@ -60,6 +65,7 @@ mod tests {
             (QueueError(text()).into(), Disposition::Retry),
             (JobError::TooNew(9).into(), Disposition::Fail),
             (WorkError::Unreadable(text()), Disposition::Fail),
+            (WorkError::Elsewhere(text()), Disposition::Retry),
             (WorkError::Busy, Disposition::Retry),
         ] {
             let error: WorkError = error;

@@ -16,7 +16,7 @@
 //! | `inbound` | parse settings, received mail, undelivered mail |
 //! | `stats` | counters of a day |
 //! | `idempotency` | requests with an `Idempotency-Key` |
-//! | `privacy` | erasure of an address or an account, across the other subjects |
+//! | `privacy` | erasure of addresses or an account, across the other subjects |
 //! | [`largest`] | how large the rows of each family can become |
 //!
 //! A module uses `table` and `key`, and others only in one direction (`tests/it/circles.rs`).
@@ -62,7 +62,9 @@ pub use mail::{
     FeedbackUpdate, LONGEST_SUBJECT, MOST_VISITS, Placed, Recipient, SearchStatus, Seek, Sought,
     Template, Version, VersionTexts, Visit, VisitKind,
 };
-pub use privacy::{CopyTrace, Looked};
+pub use privacy::{
+    CopiesPage, CopyTrace, Erasure, ErasurePhase, ErasureState, MOST_ERASED, ScanPosition,
+};
 pub use schedule::{
     Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries, GRACE, HeldMessage,
     HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail, ScheduledPart,

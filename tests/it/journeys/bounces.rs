@@ -69,6 +69,9 @@ async fn a_bounce_by_mail_reaches_the_webhook_and_the_list() {
     searched.expect("the search finds the bounce");
     let path = "/v3/messages/recipients/ann@example.com?suppressions=true";
     let erased = service.call(Method::DELETE, path, &json!({})).await;
+    assert_eq!(erased.status(), 202);
+    service.pass(60).await;
+    let erased = service.call(Method::DELETE, path, &json!({})).await;
     assert_eq!(erased.status(), 204);
     let path = format!("/v3/messages/{id}");
     assert_eq!(

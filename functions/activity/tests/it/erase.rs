@@ -1,4 +1,4 @@
-//! Forgetting an address.
+//! Erasing addresses, by jobs that the sweep continues.
 
 use bytes::Bytes;
 use posthaste_model::{EmailAddress, Event, EventKind, MessageId, WebhookId};
@@ -7,19 +7,35 @@ use posthaste_store::{
     CopyState, DeadLetter, DeadLetterFilter, LostMail, Mark, SuppressionList, WebhookPost,
 };
 use posthaste_testkit::{Response, Tenant};
+use schedule_sweep::{Share, sweep};
 use serde_json::Value;
 
 use crate::{DAY, TestApp};
 
-const ANN: &str = "ann@example.com";
+pub(crate) const ANN: &str = "ann@example.com";
 
 impl TestApp {
-    async fn erase(&self, more: &str) -> Response {
+    pub(crate) async fn erase(&self, more: &str) -> Response {
         let path = format!("/v3/messages/recipients/Ann@Example.com{more}");
         self.api.delete(&path).key(&self.tenant.key).send().await
     }
 
-    async fn is_kept(&self, message: &MessageId) -> bool {
+    /// Erases, and sweeps until the job has ended; the last answer.
+    async fn erase_all(&self, more: &str) {
+        self.erase(more).await.expect(202);
+        self.sweep().await;
+        self.erase(more).await.expect(204);
+    }
+
+    /// One sweep, on time.
+    pub(crate) async fn sweep(&self) {
+        let app = self.services.open(schedule_sweep::App::from_env);
+        let swept = sweep(&app, Share::ALL).await.unwrap();
+        assert_eq!((swept.failed, swept.unreadable), (0, 0));
+        assert!(!swept.unfinished);
+    }
+
+    pub(crate) async fn is_kept(&self, message: &MessageId) -> bool {
         let account = &self.tenant.account.id;
         let row = self.store.recipient(account, message, 0).await.unwrap();
         row.is_some()
@@ -137,7 +153,7 @@ async fn everything_of_an_address_goes_and_nothing_of_another() {
         app.lost("l1", ANN).await;
         app.lost("l2", "bob@example.com").await;
 
-        app.erase("").await.expect(204);
+        app.erase_all("").await;
         for message in &hers {
             assert!(!app.is_kept(message).await);
             app.get(&format!("/v3/messages/{message}"))
@@ -166,7 +182,6 @@ async fn everything_of_an_address_goes_and_nothing_of_another() {
             assert_eq!(found.rows.len(), 1);
             assert_eq!(found.rows[0].to, "bob@example.com");
         }
-        app.erase("").await.expect(204);
     }
 }
 
@@ -181,7 +196,7 @@ async fn a_letter_with_events_of_others_keeps_its_own_end() {
     let end = app.hand.now().plus(DAY);
     app.hand.advance(60);
 
-    app.erase("").await.expect(204);
+    app.erase_all("").await;
 
     let wanted = DeadLetterFilter {
         limit: 9,
@@ -199,9 +214,10 @@ async fn an_erasure_leaves_a_mark_of_its_latest_time() {
     let account = &app.tenant.account.id;
     for _ in 0..2 {
         app.hand.advance(60);
-        app.erase("").await.expect(204);
-        let at = app.store.erased_at(account, ANN).await.unwrap();
-        assert_eq!(at, Some(app.hand.now()));
+        let at = app.hand.now();
+        app.erase_all("").await;
+        let marked = app.store.erased_at(account, ANN).await.unwrap();
+        assert_eq!(marked, Some(at));
     }
     let other = app.store.erased_at(account, "bob@example.com").await;
     assert_eq!(other.unwrap(), None);
@@ -218,17 +234,17 @@ async fn suppressions_stay_unless_they_are_asked_for() {
         let put = app.store.suppress_all(account, &hers, list, &mark);
         put.await.unwrap();
     }
-    app.erase("").await.expect(204);
+    app.erase_all("").await;
     let lists = app.store.suppressed(account, &folded).await.unwrap();
     assert_eq!(lists.count(), 2);
-    app.erase("?suppressions=true").await.expect(204);
+    app.erase_all("?suppressions=true").await;
     let lists = app.store.suppressed(account, &folded).await.unwrap();
     assert_eq!(lists.count(), 0);
     app.erase("?suppressions=maybe").await.expect(400);
 }
 
 #[tokio::test]
-async fn what_is_under_way_is_left_and_said() {
+async fn what_is_under_way_is_erased_when_it_has_ended() {
     let app = TestApp::new().await;
     let waiting = app.copy(ANN, CopyState::Deferred).await;
     let done = app.copy(ANN, CopyState::Delivered).await;
@@ -238,74 +254,31 @@ async fn what_is_under_way_is_left_and_said() {
     app.blob.put(&body, Bytes::from_static(b"x")).await.unwrap();
 
     let told = app.erase("").await.expect(202).json();
+    assert_eq!(told["status"], "pending");
+    app.sweep().await;
+    let told = app.erase("").await.expect(202).json();
     assert_eq!(
         (told["status"].as_str(), told["under_way"].as_i64()),
-        (Some("pending"), Some(2))
+        (Some("waiting"), Some(2))
     );
     assert!(app.is_kept(&waiting).await && app.is_kept(&large).await);
     assert!(!app.is_kept(&done).await);
 
-    // After six days no job can need them.
+    // It ends, and events of it are indexed that were on their way.
+    let event = app.event(EventKind::Delivered, &waiting, ANN);
+    app.record(&waiting, CopyState::Delivered, &event).await;
+    app.index(&[event]).await;
+    app.hand.advance(DAY / 4);
+    app.sweep().await;
+    assert!(!app.is_kept(&waiting).await && app.is_kept(&large).await);
+    // After six days no job can need the large body.
     app.hand.advance(6 * DAY);
+    app.sweep().await;
     app.erase("").await.expect(204);
-    assert!(!app.is_kept(&waiting).await && !app.is_kept(&large).await);
+    assert!(!app.is_kept(&large).await);
     assert!(!app.blob.has(&body).await.unwrap());
-}
-
-#[tokio::test]
-async fn a_large_table_takes_several_calls() {
-    let app = TestApp::with(false).await;
-    let account = &app.tenant.account.id;
-    let mut messages = Vec::new();
-    for _ in 0..3 {
-        messages.push(app.copy(ANN, CopyState::Delivered).await);
-    }
-    let waiting = app.copy(ANN, CopyState::Claimed).await;
-    // Some 30 MB of somebody else's, so that twenty pages are not enough.
-    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
-    let filler = "x".repeat(300_000);
-    for n in 0..100_u8 {
-        let mut letter = DeadLetter {
-            account: other.account.id.clone(),
-            webhook: WebhookId::from_bytes([n; 16]),
-            first: app.hand.now(),
-            last: app.hand.now(),
-            events: 1,
-            died_at: app.hand.now(),
-            attempts: 1,
-            reason: String::new(),
-            message: String::new(),
-        };
-        letter.message = format!("{n}{filler}");
-        app.store
-            .put_dead_letter(&letter, app.hand.now().plus(DAY))
-            .await
-            .unwrap();
-    }
-    let first = app.erase("").await.expect(202).json();
-    assert!(
-        first["message"]
-            .as_str()
-            .unwrap()
-            .contains("looked through"),
-        "{first}"
-    );
-    let mut calls = 1;
-    let last = loop {
-        let told = app.erase("").await.expect(202).json();
-        calls += 1;
-        if !told["message"].as_str().unwrap().contains("looked through") {
-            break told;
-        }
-        assert!(calls < 20, "it does not end");
-    };
-    // What an earlier page held is not forgotten on the way.
-    assert_eq!(last["under_way"], 1);
-    for message in &messages {
-        let row = app.store.recipient(account, message, 0).await.unwrap();
-        assert!(row.is_none());
-    }
-    assert!(app.is_kept(&waiting).await);
+    let found = app.store.seek(account, None, None, 10).await.unwrap();
+    assert!(found.rows.is_empty());
 }
 
 #[tokio::test]
@@ -314,15 +287,20 @@ async fn no_other_account_is_touched() {
     let message = app.searchable(ANN, CopyState::Delivered).await;
     let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let path = "/v3/messages/recipients/ann@example.com";
-    app.api
-        .delete(path)
-        .key(&other.key)
-        .send()
-        .await
-        .expect(204);
+    let told = app.api.delete(path).key(&other.key).send().await;
+    let told = told.expect(202).json();
+    app.sweep().await;
     assert!(app.is_kept(&message).await);
     let found = app.store.seek(&app.tenant.account.id, None, None, 10).await;
     assert_eq!(found.unwrap().rows.len(), 1);
+    // Nor is its job shown.
+    let path = format!(
+        "/v3/recipients/erasejob/{}",
+        told["job_id"].as_str().unwrap()
+    );
+    app.get(&path).await.expect(404);
+    let shown = app.api.get(&path).key(&other.key).send().await;
+    assert_eq!(shown.expect(200).json()["status"], "done");
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@
 mod bounces;
 mod download;
 mod erase;
+mod erase_jobs;
 mod logs;
 mod search;
 mod subusers;
@@ -18,9 +19,9 @@ use std::collections::BTreeMap;
 use activity::{App, routes};
 use posthaste_model::{Event, EventKind, MessageId};
 use posthaste_store::{
-    AttemptOutcome, Claim, Claimant, CopyState, Described, Tally, Visit, VisitKind,
+    AttemptOutcome, Claim, Claimant, CopyState, Described, Store, Tally, Visit, VisitKind,
 };
-use posthaste_testkit::{Response, Services, entropy};
+use posthaste_testkit::{FailAfter, Response, Services, TABLE, dynamodb, entropy};
 
 pub(crate) struct TestApp(posthaste_testkit::TestApp);
 
@@ -43,6 +44,14 @@ impl TestApp {
     pub(crate) async fn with(searches: bool) -> Self {
         let days = if searches { "30" } else { "0" };
         let services = Services::start().await.var("SEARCH_DAYS", days);
+        Self(posthaste_testkit::TestApp::on(services, App::from_env, routes).await)
+    }
+
+    /// Where mails can be searched, on a table whose calls fail when these do.
+    pub(crate) async fn failing(faults: &FailAfter) -> Self {
+        let store = Store::open(&faults.around(&dynamodb().await), TABLE);
+        store.create_table().await.unwrap();
+        let services = Services::on(store).var("SEARCH_DAYS", "30");
         Self(posthaste_testkit::TestApp::on(services, App::from_env, routes).await)
     }
 

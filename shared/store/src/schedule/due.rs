@@ -54,6 +54,8 @@ pub enum DueTarget {
     Expire,
     /// The sweep itself: what a batch held back is released.
     Release,
+    /// The sweep itself: an erasure of addresses goes on.
+    Erase,
 }
 
 impl DueTarget {
@@ -64,6 +66,7 @@ impl DueTarget {
             Self::Inbound => "inbound",
             Self::Expire => "expire",
             Self::Release => "release",
+            Self::Erase => "erase",
         }
     }
 }

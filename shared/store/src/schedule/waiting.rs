@@ -4,7 +4,7 @@
 //! The piece's own row stays the authority on whether the mail still waits: a listing without such a
 //! piece is skipped, and expires.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use posthaste_model::batch::PartStage;
 use posthaste_model::{AccountId, EmailAddress, KeyId, MessageId, Timestamp};
@@ -72,13 +72,13 @@ impl WaitingCopies {
         })
     }
 
-    /// The copies that go to other addresses than this one (as it compares), each with the sender and
+    /// The copies that go to other addresses than these (as they compare), each with the sender and
     /// subject that it has here.
-    fn without(&self, folded: &str) -> Vec<WaitingCopy> {
+    fn without(&self, addresses: &BTreeSet<String>) -> Vec<WaitingCopy> {
         let (mut last_from, mut last_subject) = ("", "");
         let mut rest = Vec::new();
         for (copy, from, subject) in self.each() {
-            if copy.is_to(folded) {
+            if copy.is_to_any(addresses) {
                 continue;
             }
             let own_from = Some(from).filter(|from| *from != last_from);
@@ -122,9 +122,9 @@ impl WaitingCopies {
 }
 
 impl WaitingCopy {
-    /// Whether it goes to this address (as it compares).
-    fn is_to(&self, folded: &str) -> bool {
-        EmailAddress::parse_stored(&self.to).is_ok_and(|to| to.folded() == folded)
+    /// Whether it goes to one of these addresses (as they compare).
+    fn is_to_any(&self, addresses: &BTreeSet<String>) -> bool {
+        EmailAddress::parse_stored(&self.to).is_ok_and(|to| addresses.contains(&to.folded()))
     }
 }
 
@@ -135,11 +135,15 @@ struct ListedCopies {
     copies: Vec<WaitingCopy>,
 }
 
-/// The key of an item, if it lists a copy that waits to go to this address (as it compares): also one
-/// whose time is over and that DynamoDB has yet to delete.
-pub(crate) fn listing_of(item: TableItem, folded: &str) -> Option<Key> {
+/// The key of an item, if it lists a copy that waits to go to one of these addresses (as they compare):
+/// also one whose time is over and that DynamoDB has yet to delete.
+pub(crate) fn listing_of(item: TableItem, addresses: &BTreeSet<String>) -> Option<Key> {
     let row = from_item::<ListedCopies>(item).ok()?;
-    let is_listed = row.value.copies.iter().any(|copy| copy.is_to(folded));
+    let is_listed = row
+        .value
+        .copies
+        .iter()
+        .any(|copy| copy.is_to_any(addresses));
     is_listed.then_some(row.key)
 }
 
@@ -222,13 +226,17 @@ impl Store {
     }
 
     /// Removes the copies to an address (as it compares) from a listing; returns how many they were.
-    pub async fn unlist_waiting(&self, key: &Key, folded: &str) -> Result<usize, StoreError> {
+    pub async fn unlist_waiting(
+        &self,
+        key: &Key,
+        addresses: &BTreeSet<String>,
+    ) -> Result<usize, StoreError> {
         let mut attempts = self.conflict_attempts();
         while attempts.next().await {
             let Some(row) = self.get::<WaitingCopies>(key).await? else {
                 return Ok(0);
             };
-            let rest = row.value.without(folded);
+            let rest = row.value.without(addresses);
             let removed = row.value.copies.len() - rest.len();
             let is_done = if removed == 0 {
                 true
