@@ -17,6 +17,7 @@ mod feedback;
 mod leave;
 mod mail;
 mod record;
+mod sending_status;
 mod ses;
 mod work;
 

@@ -17,6 +17,7 @@ use crate::App;
 use crate::feedback::SesFeedback;
 use crate::leave;
 use crate::record::record;
+use crate::sending_status;
 use crate::ses::SesEvent;
 
 /// The result of a message.
@@ -127,6 +128,9 @@ async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
         }
     };
     let value: Value = serde_json::from_str(&text).unwrap_or_default();
+    if sending_status::read(&value) {
+        return Ok(ReadMessage::default());
+    }
     if let Some(event) = SesEvent::in_message(&value) {
         return Ok(ReadMessage {
             feedback: event.map_err(unreadable)?.feedback(app.clock.now()),

@@ -10,6 +10,7 @@ use posthaste_store::Store;
 use posthaste_webhook::{ClientConfig, Guard, Schedule, Sealer, Tokens, WebhookClient};
 
 use crate::breaker::WebhookBreakers;
+use crate::severity::ReputationGuard;
 
 /// The dependencies of `webhook-fanout`.
 #[derive(Clone)]
@@ -32,6 +33,8 @@ pub struct App {
     pub retry_policy: RetryPolicy,
     /// Whether every event is also published on the bus.
     pub publish_events: bool,
+    /// What is done about accounts whose mail bounces or is reported as spam too often.
+    pub guard: ReputationGuard,
     /// Seconds for which mails can be searched; `None` if the search is disabled.
     pub searchable: Option<i64>,
     /// The number of accounts and retries processed concurrently.
@@ -87,7 +90,7 @@ impl App {
     /// Reads `TABLE_NAME`, `EVENTS_QUEUE_URL`, `RETRIES_QUEUE_URL`, `BUS_NAME`, `STACK_SECRET`, `PUBLISH_EVENTS`
     /// (`true` or `false`), `WEBHOOK_DISABLE_DAYS`, `DEAD_LETTER_DAYS`, `WEBHOOK_POSTS` (`true` or `false`), `SEARCH_DAYS` (0: no
     /// search), `AT_ONCE`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
-    /// bounce domain).
+    /// bounce domain), `REPUTATION_GUARD` (`off`, `warn`, `suspend`).
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         const DAY: i64 = 86_400;
         let vars = platform.env();
@@ -121,6 +124,7 @@ impl App {
                 schedule: platform.part().unwrap_or(default.schedule),
             },
             publish_events: vars.or_default("PUBLISH_EVENTS", false)?,
+            guard: vars.or_default("REPUTATION_GUARD", ReputationGuard::default())?,
             searchable: Some(vars.or_default("SEARCH_DAYS", 0_u32)?)
                 .filter(|days| *days > 0)
                 .map(|days| i64::from(days).saturating_mul(DAY)),

@@ -1,4 +1,4 @@
-//! Adds a batch of events to the statistics of its account.
+//! Adds a batch of events to the statistics of its account, which the guard of reputation judges then.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,16 +15,20 @@ use crate::App;
 
 /// Counts a batch once, however often it is delivered.
 pub(crate) async fn work(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
-    match count(app, account, events).await {
+    let counted = async {
+        count(app, account, events).await?;
+        crate::guard::check(app, account, events).await
+    };
+    match counted.await {
         Ok(()) => Disposition::Done,
         Err(error) => {
             tracing::error!(account.id = %account, "events of account {account} could not be counted: {error}");
-            WorkError::from(error).disposition()
+            error.disposition()
         }
     }
 }
 
-async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), StoreError> {
+async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), WorkError> {
     let now = app.clock.now();
     let ((), mut firsts) = try_join!(
         crate::visits::keep(app, account, events),
@@ -37,6 +41,9 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), S
             metrics.extend(unique(event.kind));
         }
         let day = event.at.day();
+        if let Some(end) = crate::severity::mail_end(event) {
+            tally.hours.add(event.at, end);
+        }
         for category in [""].into_iter().chain(categories(event)) {
             for metric in &metrics {
                 let place = (day.clone(), category.to_owned());
@@ -58,7 +65,8 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), S
     }
     app.store
         .count_batch(account, &name(events), &tally, now)
-        .await
+        .await?;
+    Ok(())
 }
 
 /// The ids of the events, of this batch or an earlier one, that were the first open or click of

@@ -15,13 +15,16 @@ mod count;
 mod dispatch;
 mod failure;
 mod forward;
+mod guard;
 mod health;
 mod post;
 mod post_log;
 mod record;
+mod severity;
 mod visits;
 mod work;
 
 pub use app::{App, EventObserver, Forwarding, RetryPolicy};
 pub use breaker::WebhookBreakers;
+pub use severity::{InvalidGuard, ReputationGuard};
 pub use work::handle;

@@ -15,6 +15,7 @@ use posthaste_model::{Hostname, PublicUrl};
 use posthaste_operator::Explain;
 use posthaste_spam::Filter;
 use posthaste_store::Secret;
+use webhook_fanout::ReputationGuard;
 
 use crate::Operator;
 use crate::mailbox_login::MailboxLogin;
@@ -153,7 +154,7 @@ pub struct Args {
     /// the variables of its functions, instead of embedded parts
     #[arg(long, env = "POSTHASTE_AWS", hide_env_values = true, conflicts_with_all = [
         "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
-        "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "rate_limit", "rate_period", "search_days", "mailbox_port",
+        "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "reputation_guard", "rate_limit", "rate_period", "search_days", "mailbox_port",
         "smtp_port", "submission_open", "allow_private_webhooks", "no_login_port", "api_key", "any_key",
         "open_to_network", "open_with_relay", "mailbox_host", "mailbox_login", "mailbox_path", "quiet", "clock", "seed",
     ])]
@@ -245,6 +246,15 @@ pub struct Args {
         hide_env_values = true
     )]
     pub search_days: u16,
+    /// What is done about an account of whose mails (1,000 in 24 hours) 10 % bounce or 0.5 % are reported as spam:
+    /// `suspend`, `warn` or `off` [default: suspend with --relay, otherwise warn]
+    #[arg(
+        long,
+        value_name = "ACTION",
+        env = "POSTHASTE_REPUTATION_GUARD",
+        hide_env_values = true
+    )]
+    pub reputation_guard: Option<ReputationGuard>,
     /// Requests an account may make to one endpoint in a period, mail/send included [default: 600, and 50000 for
     /// mail/send]
     #[arg(

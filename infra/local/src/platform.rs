@@ -67,6 +67,7 @@ fn variables(settings: &HostSettings, parts: &HostParts<'_>) -> Env {
         ("SEARCH_DAYS", settings.search_days.to_string()),
         // For the mailbox page.
         ("WEBHOOK_POSTS", "true".to_owned()),
+        ("REPUTATION_GUARD", settings.reputation_guard.to_string()),
     ];
     Env::new(move |name| {
         let found = set.iter().find(|(known, _)| *known == name);

@@ -10,6 +10,7 @@ use posthaste_mailer::RelayUrl;
 use posthaste_model::{Clock, Entropy, HORIZON, Hostname, PublicUrl};
 use posthaste_spam::Filter;
 use posthaste_webhook::Guard;
+use webhook_fanout::ReputationGuard;
 
 use crate::args::{API_PORT, Args, INBOUND_PORT, MAILBOX_PORT, NO_LOGIN_PORT, SUBMISSION_PORT};
 use crate::mailbox_login::MailboxLogin;
@@ -68,6 +69,8 @@ pub struct HostSettings {
     pub outgoing_spam_filter: Option<Filter>,
     /// Days for which mails can be searched; 0: not at all.
     pub search_days: u16,
+    /// What is done about accounts whose mail bounces or is reported as spam too often.
+    pub reputation_guard: ReputationGuard,
     pub limits: RateLimits,
     /// Of the API and of the mailbox each.
     pub http: HttpLimits,
@@ -117,6 +120,16 @@ fn no_login_port(args: &Args) -> Result<Option<u16>, UnsafeFlags> {
         Some(port) => is_safe.map(|()| Some(port)),
         None => Ok(is_safe.is_ok().then_some(NO_LOGIN_PORT)),
     }
+}
+
+/// Mail that leaves has a reputation to lose; the embedded relay only records.
+fn reputation_guard(args: &Args) -> ReputationGuard {
+    let default = if args.relay.is_some() {
+        ReputationGuard::Suspend
+    } else {
+        ReputationGuard::Warn
+    };
+    args.reputation_guard.unwrap_or(default)
 }
 
 impl HostSettings {
@@ -179,6 +192,7 @@ impl HostSettings {
             spam_filter: args.spam_filter.clone(),
             outgoing_spam_filter: args.outgoing_spam_filter.clone(),
             search_days: args.search_days,
+            reputation_guard: reputation_guard(args),
             limits,
             http: HttpLimits::default()
                 .with_connections_per_client(args.connections_per_address.get()),
@@ -242,6 +256,7 @@ impl HostSettings {
             spam_filter: None,
             outgoing_spam_filter: None,
             search_days: 30,
+            reputation_guard: ReputationGuard::Warn,
             limits: RateLimits::default(),
             http: HttpLimits::default(),
             allow_private_webhooks: false,

@@ -1,12 +1,10 @@
 //! Accounts: the operations of SendGrid's web application, and the operator's own.
 
 use clap::{Subcommand, ValueEnum};
-use posthaste_model::{Event, EventKind};
-use posthaste_queue::{BusEvent, EventBatch};
-use posthaste_store::{Account, AccountStatus, SuspensionChange};
-use serde_json::json;
+use posthaste_notices::StatusReports;
+use posthaste_store::{Account, AccountStatus, SuspensionCause};
 
-use crate::account_lookup::{region, status, to_json};
+use crate::account_lookup::{region, to_json};
 use crate::{CommandError, Report, Tools, account_lookup};
 
 #[derive(Debug, Subcommand)]
@@ -86,7 +84,7 @@ fn row(account: &Account) -> [String; 6] {
     [
         account.id.to_string(),
         account.username.clone(),
-        status(account.status).to_owned(),
+        account.status.text().to_owned(),
         region(account.region).to_owned(),
         parent.map(ToString::to_string).unwrap_or_default(),
         account.created_at.day(),
@@ -103,7 +101,7 @@ fn describe(account: &Account) -> String {
         format!("id          {}", account.id),
         format!("name        {}", account.username),
         format!("kind        {kind}"),
-        format!("status      {}", status(account.status)),
+        format!("status      {}", described_status(account)),
         format!("region      {}", region(account.region)),
         format!("created     {}", account.created_at.iso()),
         format!("gzip        {}", if account.gzip { "on" } else { "off" }),
@@ -125,6 +123,15 @@ fn describe(account: &Account) -> String {
     lines.join("\n")
 }
 
+fn described_status(account: &Account) -> String {
+    let cause = match account.suspension_cause() {
+        Some(SuspensionCause::Bounces) => ", by the service: too many bounces",
+        Some(SuspensionCause::Complaints) => ", by the service: too many spam reports",
+        Some(SuspensionCause::Operator) | None => "",
+    };
+    format!("{}{cause}", account.status.text())
+}
+
 /// Suspends an account or ends that. A repeat sends the notice that could not be sent the last time.
 async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, CommandError> {
     let account = account_lookup::find(tools, named).await?;
@@ -140,26 +147,28 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
         let text = format!(
             "account {} is {} already",
             account.id,
-            status(account.status)
+            account.status.text()
         );
         return Ok(Report::new(text, to_json(&account)));
     }
     let now = tools.clock.now();
-    let changed = tools.store.update_account(&account.id, |account| {
-        if account.status.is_suspended() != suspended {
-            let before = account.verdict.map_or(0, |verdict| verdict.number);
-            account.status = account.status.suspended(suspended);
-            account.verdict = Some(SuspensionChange {
-                number: before + 1,
-                at: now,
-                reported: false,
-            });
-        }
-    });
+    let cause = SuspensionCause::Operator;
+    let changed = tools
+        .store
+        .set_suspended(&account.id, suspended, cause, now, |_| true);
     let gone = || CommandError::NotFound(format!("there is no account {named} any more"));
-    let account = changed.await?.ok_or_else(gone)?;
+    let (account, _) = changed.await?.ok_or_else(gone)?;
     let done = if suspended { "suspended" } else { "resumed" };
-    let is_notified = report_change(&account, done, tools).await?;
+    let reports = StatusReports {
+        events: tools.events.as_ref(),
+        bus: tools.bus.as_ref(),
+    };
+    let is_notified = reports
+        .send(&tools.store, &account)
+        .await
+        .map_err(|error| {
+            CommandError::NoticeNotSent(format!("account {} is {done}: {error}", account.id))
+        })?;
     let notice = if is_notified {
         "its webhooks are notified"
     } else {
@@ -175,83 +184,6 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
         account.id
     );
     Ok(Report::new(text, to_json(&account)))
-}
-
-/// Notifies of the last change, and records that. Returns whether the webhooks could be notified.
-async fn report_change(account: &Account, done: &str, tools: &Tools) -> Result<bool, CommandError> {
-    let Some(change) = account.verdict else {
-        return Ok(false);
-    };
-    let is_notified = notify(account, change, tools).await.map_err(|error| {
-        CommandError::NoticeNotSent(format!("account {} is {done}: {error}", account.id))
-    })?;
-    if is_notified {
-        record_notice(account, change, tools).await?;
-    }
-    Ok(is_notified)
-}
-
-/// Notifies webhooks and the owner's other systems, under an id that is the same every time. Returns whether the
-/// webhooks could be notified.
-async fn notify(
-    account: &Account,
-    verdict: SuspensionChange,
-    tools: &Tools,
-) -> Result<bool, CommandError> {
-    // SendGrid's own words for it.
-    let kind = if account.status.is_suspended() {
-        "compliance_suspend"
-    } else {
-        "account_reinstated"
-    };
-    let id = format!(
-        "account_status_change-{kind}-{}-{}",
-        account.id, verdict.number
-    );
-    if let Some(bus) = &tools.bus {
-        let notice = BusEvent {
-            account: account.id.clone(),
-            kind: "Account Status Change".to_owned(),
-            detail: json!({"id": id, "type": kind, "status": status(account.status)}),
-        };
-        bus.publish(&[notice]).await?;
-    }
-    let Some(queue) = &tools.events else {
-        return Ok(false);
-    };
-    let mut event = Event::new(
-        id,
-        account.id.clone(),
-        EventKind::AccountStatusChange,
-        verdict.at,
-        String::new(),
-    );
-    event.reason = Some(kind.to_owned());
-    let texts = EventBatch::to_texts(&[event]);
-    // Conversion never fails for the service's own events.
-    let texts = texts.map_err(|e| CommandError::Refused(e.to_string()))?;
-    for text in texts {
-        queue.send(text, std::time::Duration::ZERO).await?;
-    }
-    Ok(true)
-}
-
-/// Records that the notice was sent, unless the account has changed again.
-async fn record_notice(
-    account: &Account,
-    verdict: SuspensionChange,
-    tools: &Tools,
-) -> Result<(), CommandError> {
-    let changed = tools.store.update_account(&account.id, |account| {
-        if account.verdict == Some(verdict) {
-            account.verdict = Some(SuspensionChange {
-                reported: true,
-                ..verdict
-            });
-        }
-    });
-    changed.await?;
-    Ok(())
 }
 
 async fn gzip(named: &str, allowed: OnOff, tools: &Tools) -> Result<Report, CommandError> {

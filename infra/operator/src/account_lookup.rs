@@ -1,7 +1,7 @@
 //! Finds the account that a command names, and shows it.
 
 use posthaste_model::AccountId;
-use posthaste_store::{Account, AccountStatus, Region};
+use posthaste_store::{Account, Region};
 use serde_json::{Value, json};
 
 use crate::{CommandError, Tools};
@@ -39,23 +39,15 @@ pub(crate) fn to_json(account: &Account) -> Value {
         "user_id": account.user_id,
         "parent": account.parent,
         "customer": account.customer,
-        "status": status(account.status),
+        "status": account.status.text(),
         "disabled": account.status.is_disabled(),
         "suspended": account.status.is_suspended(),
+        "suspension_cause": account.suspension_cause(),
         "region": region(account.region),
         "gzip": account.gzip,
         "metered": account.metered,
         "created_at": account.created_at,
     })
-}
-
-pub(crate) fn status(status: AccountStatus) -> &'static str {
-    match status {
-        AccountStatus::Active => "active",
-        AccountStatus::Disabled => "disabled",
-        AccountStatus::Suspended => "suspended",
-        AccountStatus::DisabledAndSuspended => "disabled and suspended",
-    }
 }
 
 pub(crate) fn region(region: Region) -> &'static str {

@@ -65,6 +65,12 @@ metrics! {
     Unrecordable => unrecordable,
     /// Complaints that SES or a mail reports.
     SpamReports => spam_reports,
+    /// Accounts that the service warns of, because too many of their mails bounce or are reported as spam.
+    AccountsWarned => accounts_warned,
+    /// Accounts that the service suspends for that.
+    AccountsSuspended => accounts_suspended,
+    /// Times that SES stopped sending, for the AWS account or a part of it.
+    SendingDisabled => sending_disabled,
     /// Events that come from feedback.
     FeedbackEvents => feedback_events,
     /// Posts to webhooks.

@@ -4,9 +4,12 @@
 //! Every such mail passes [`Notices::clear`] before anything is stored: the account may send, the
 //! address is on none of its lists, and neither the account nor the address has reached its daily
 //! limit (see `posthaste_store`, system mails). A refused request changes nothing.
+//!
+//! Reports that an account was suspended are no mails ([`StatusReports`]).
 
 mod note;
 pub mod page;
+mod status_change;
 
 use std::time::Duration;
 
@@ -19,6 +22,7 @@ use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Account, Counted, CountedMail, SenderLink, Store, SystemMail};
 
 pub use note::{LONGEST_NOTE, quoted};
+pub use status_change::StatusReports;
 
 /// Seconds for which a mailed link works.
 pub const LINK_LIFE: i64 = 48 * 3600;

@@ -43,7 +43,7 @@ pub use access::{
     AccessRecord, Account, AccountCache, AccountSettings, AccountStatus, Allow, Allowance,
     AllowedIp, ApiKey, AttemptSummary, BouncePurge, Credits, Disallow, Forward, Frequency, Granted,
     KeyKind, LONGEST_USERNAME, Landing, Maker, Profile, RateWindow, Region, Regranted, Renamed,
-    Secret, SpamCheck, SuspensionChange, Whitelist, is_username,
+    Secret, SpamCheck, SuspensionCause, SuspensionChange, Whitelist, is_username,
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
 pub use identity::{
@@ -70,7 +70,9 @@ pub use schedule::{
     HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail, ScheduledPart,
     WaitingCopies, WaitingCopy, WaitingPage,
 };
-pub use stats::{Added, Bounced, DayBounces, DayStats, METRICS, Tally};
+pub use stats::{
+    Added, Bounced, DayBounces, DayStats, Hours, METRICS, MailEnd, SendingRates, Tally,
+};
 pub use table::{
     Attempts, DUE_SHARDS, Embedded, PageQuery, Put, ResultPage, RowChange, Store, StoreError,
     StoredRow, TableResponse, Transact, Write, largest,

@@ -1,11 +1,16 @@
-//! Counters of a day: events by account and category, bounces by class and domain.
+//! Counters of a day: events by account and category, bounces by class and domain; and of its hours.
 
 mod bounced;
 mod daily;
+mod hours;
+mod rates;
 mod reputation;
+mod spread;
 
 pub use bounced::{Bounced, DayBounces};
 pub use daily::{Added, DayStats, METRICS, Tally};
+pub use hours::{Hours, MailEnd};
+pub use rates::SendingRates;
 
 pub(crate) use bounced::bounces_pk;
 pub(crate) use daily::day_pk;

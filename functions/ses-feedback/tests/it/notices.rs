@@ -16,6 +16,8 @@ async fn notices_that_are_no_events_are_done() {
         r#"{"notificationType":"AmazonSnsSubscriptionSucceeded","message":"m"}"#,
         r#"{"eventType":"SomethingNew","mail":{"tags":{}}}"#,
         r#"{"source":"aws.ec2","detail":{}}"#,
+        r#"{"source":"aws.ses","detail-type":"Sending Status Disabled","resources":["arn"],"detail":{}}"#,
+        r#"{"source":"aws.ses","detail-type":"Sending Status Enabled","detail":{}}"#,
         "{}",
         "x",
         "",

@@ -9,6 +9,8 @@ mod failing;
 #[cfg(test)]
 mod forward;
 #[cfg(test)]
+mod guard;
+#[cfg(test)]
 mod news;
 #[cfg(test)]
 mod retries;

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use posthaste_cache::Cache;
 use posthaste_model::{AccountId, Clock};
 
-use super::accounts::{Account, AccountStatus};
+use super::accounts::Account;
+use super::status::AccountStatus;
 use crate::table::{Store, StoreError};
 
 /// How many accounts can be above one: a subuser, under a customer account, under its parent.

@@ -6,6 +6,7 @@
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::status::{AccountStatus, SuspensionCause, SuspensionChange};
 use super::username::LONGEST_USERNAME;
 use crate::key::Key;
 use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow, Transact, Write};
@@ -17,65 +18,6 @@ pub enum Region {
     #[default]
     Global,
     Eu,
-}
-
-/// Whether an account may act: disabled by its parent, suspended by the operator, or both. The two
-/// are independent.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum AccountStatus {
-    #[default]
-    Active,
-    /// Disabled by its parent: it cannot send, and its keys are rejected.
-    Disabled,
-    /// Suspended by the operator: the same, and its webhooks report it.
-    Suspended,
-    /// Both.
-    DisabledAndSuspended,
-}
-
-impl AccountStatus {
-    fn of(disabled: bool, suspended: bool) -> Self {
-        match (disabled, suspended) {
-            (false, false) => Self::Active,
-            (true, false) => Self::Disabled,
-            (false, true) => Self::Suspended,
-            (true, true) => Self::DisabledAndSuspended,
-        }
-    }
-
-    /// Whether the parent disabled it.
-    pub fn is_disabled(self) -> bool {
-        matches!(self, Self::Disabled | Self::DisabledAndSuspended)
-    }
-
-    /// Whether the operator suspended it.
-    pub fn is_suspended(self) -> bool {
-        matches!(self, Self::Suspended | Self::DisabledAndSuspended)
-    }
-
-    /// The same status with the parent's part changed.
-    #[must_use]
-    pub fn disabled(self, disabled: bool) -> Self {
-        Self::of(disabled, self.is_suspended())
-    }
-
-    /// The same status with the operator's part changed.
-    #[must_use]
-    pub fn suspended(self, suspended: bool) -> Self {
-        Self::of(self.is_disabled(), suspended)
-    }
-}
-
-/// When the operator last suspended an account, or ended that.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SuspensionChange {
-    /// Counts these changes from 1; a repeated report is recognized by its number.
-    pub number: u64,
-    pub at: Timestamp,
-    /// Whether the change was reported to webhooks and to the owner's other systems.
-    #[serde(rename = "told")]
-    pub reported: bool,
 }
 
 /// One account.
@@ -155,6 +97,13 @@ impl Account {
             ips: Vec::new(),
             created_at: now,
         }
+    }
+
+    /// Why it is suspended, if it is.
+    pub fn suspension_cause(&self) -> Option<SuspensionCause> {
+        let is_suspended = self.status.is_suspended();
+        // Releases before the first change of this kind recorded none.
+        is_suspended.then(|| self.verdict.map_or(SuspensionCause::Operator, |v| v.cause))
     }
 
     /// Whether it is a subuser: it has a name under its parent.
@@ -361,27 +310,6 @@ impl Store {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn each_takes_back_his_own_word_alone() {
-        use AccountStatus::{Active, Disabled, DisabledAndSuspended, Suspended};
-        for (before, disabled, after) in [
-            (Active, true, Disabled),
-            (Suspended, true, DisabledAndSuspended),
-            (DisabledAndSuspended, false, Suspended),
-            (Suspended, false, Suspended),
-        ] {
-            assert_eq!(before.disabled(disabled), after, "{before:?} {disabled}");
-        }
-        for (before, suspended, after) in [
-            (Active, true, Suspended),
-            (Disabled, true, DisabledAndSuspended),
-            (DisabledAndSuspended, false, Disabled),
-            (Disabled, false, Disabled),
-        ] {
-            assert_eq!(before.suspended(suspended), after, "{before:?} {suspended}");
-        }
-    }
 
     #[test]
     fn a_row_of_an_earlier_release_reads() {

@@ -36,7 +36,7 @@ impl Store {
     ) -> Result<Vec<DayBounces>, StoreError> {
         let mut range = Range {
             from: start.to_owned(),
-            to: format!("{end}#~"),
+            to: format!("{end}~"),
             after: None,
         };
         let mut found = Vec::new();

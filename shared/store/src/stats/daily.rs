@@ -3,6 +3,10 @@
 //! Counters are added once per batch of events, in one transaction with a mark of that batch: a
 //! repeated batch is a no-op. Events that come again in another batch than the first time are
 //! counted again; that takes a queue failure in between.
+//!
+//! Every batch of an account adds to the same row. A transaction that meets another there turns to one
+//! of [`SPREAD_ROWS`] rows of the same counters, so a busy account is counted in several rows at a time, and
+//! any other in one. Readers add them up.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +14,9 @@ use posthaste_model::{AccountId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::bounced::{Bounced, bounces_pk};
-use crate::key::{Key, fitting};
+use super::hours::Hours;
+use super::spread::{FIRST_ROW, SPREAD_ROWS};
+use crate::key::{Key, fitting, share};
 use crate::table::{
     PageQuery, Put, Store, StoreError, Transact, UpdateBuilder, Write, number, text,
 };
@@ -72,6 +78,36 @@ pub type Added = BTreeMap<(String, String), BTreeMap<&'static str, i64>>;
 pub struct Tally {
     pub counters: Added,
     pub bounces: Bounced,
+    /// How mails ended, by the hour. Each day in it is among `counters`, for the whole account.
+    pub hours: Hours,
+}
+
+/// A row to add to: its place after the partition, its attributes, and the counters.
+struct CounterRow<'a> {
+    pk: String,
+    /// The day.
+    day: &'a str,
+    /// What follows it in the sort key.
+    rest: String,
+    words: Vec<(&'static str, &'a str)>,
+    counters: Vec<(&'a str, i64)>,
+}
+
+impl CounterRow<'_> {
+    /// The row for an attempt: the first one writes the row that every account has.
+    fn key(&self, batch: &str, attempt: u16) -> Key {
+        let (day, rest) = (self.day, &self.rest);
+        let others = SPREAD_ROWS.len();
+        let other = usize::from(share(&[batch], u16::MAX)) + usize::from(attempt);
+        let mark = match attempt {
+            0 => FIRST_ROW,
+            _ => SPREAD_ROWS
+                .get(other % others)
+                .copied()
+                .unwrap_or(FIRST_ROW),
+        };
+        Key::new(self.pk.clone(), format!("{day}{mark}{rest}"))
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -96,27 +132,41 @@ impl Store {
         now: Timestamp,
     ) -> Result<(), StoreError> {
         let nothing = BTreeMap::<String, String>::new();
-        let mut updates = Vec::new();
+        let mut rows = Vec::new();
         for ((day, category), counters) in &tally.counters {
-            let place = format!("{day}#{}", fitting(category));
-            let key = Key::new(day_pk(account), place);
-            let words = [("day", day.as_str()), ("category", category)];
-            let counters: Vec<_> = counters.iter().map(|(name, by)| (*name, *by)).collect();
-            updates.push((key, words.to_vec(), counters));
+            let mut counters: Vec<_> = counters.iter().map(|(name, by)| (*name, *by)).collect();
+            if category.is_empty() {
+                counters.extend(tally.hours.of_day(day));
+            }
+            rows.push(CounterRow {
+                pk: day_pk(account),
+                day,
+                rest: fitting(category).into_owned(),
+                words: vec![("day", day.as_str()), ("category", category)],
+                counters,
+            });
         }
         for ((day, class, domain), count) in &tally.bounces {
-            let key = Key::new(bounces_pk(account), format!("{day}#{class}#{domain}"));
-            let words = [("day", day.as_str()), ("class", class), ("domain", domain)];
-            updates.push((key, words.to_vec(), vec![("count", *count)]));
+            rows.push(CounterRow {
+                pk: bounces_pk(account),
+                day,
+                rest: format!("{class}#{domain}"),
+                words: vec![("day", day.as_str()), ("class", class), ("domain", domain)],
+                counters: vec![("count", *count)],
+            });
         }
-        for (part, updates) in updates.chunks(ROWS).enumerate() {
+        for (part, rows) in rows.chunks(ROWS).enumerate() {
             let mark = Key::new(format!("COUNTED#{account}#{batch}"), format!("{part:04}"));
-            let mut steps = vec![self.write_new(&mark, &nothing, Some(now.plus(MARKED)))?];
-            for (key, words, counters) in updates {
-                steps.push(self.write_counters(key, words, counters, now.plus(KEPT))?);
-            }
+            let steps = |attempt| -> Result<Vec<Write>, StoreError> {
+                let mark = self.write_new(&mark, &nothing, Some(now.plus(MARKED)));
+                let rows = rows.iter().map(|row| {
+                    let key = row.key(batch, attempt);
+                    self.write_counters(&key, &row.words, &row.counters, now.plus(KEPT))
+                });
+                std::iter::once(mark).chain(rows).collect()
+            };
             // The counters of an account collide all the time: every batch adds to those of today.
-            match self.transact(steps).await? {
+            match self.transact_anew(steps).await? {
                 // Only the mark has a condition: the batch was counted before.
                 Transact::Done | Transact::Refused(_) => {}
             }

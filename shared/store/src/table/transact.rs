@@ -12,6 +12,7 @@ use super::store::{Store, unbuilt};
 use crate::key::Key;
 
 /// One step of a transaction.
+#[derive(Clone)]
 pub struct Write {
     pub(crate) item: TransactWriteItem,
 }
@@ -199,11 +200,22 @@ impl Store {
     /// # Errors
     /// When the table fails; a condition that does not hold is an outcome.
     pub async fn transact(&self, steps: Vec<Write>) -> Result<Transact, StoreError> {
-        let items: Vec<_> = steps.into_iter().map(|step| step.item).collect();
+        self.transact_anew(|_| Ok(steps.clone())).await
+    }
+
+    /// The same with steps that may differ by the number of the attempt, from 0: so writers that collide
+    /// can turn to other rows.
+    pub(crate) async fn transact_anew(
+        &self,
+        steps: impl Fn(u16) -> Result<Vec<Write>, StoreError>,
+    ) -> Result<Transact, StoreError> {
         let mut attempts = self.conflict_attempts();
+        let mut number = 0;
         while attempts.next().await {
+            let items = steps(number)?.into_iter().map(|step| step.item).collect();
+            number += 1;
             let run = self.client.transact_write_items();
-            let run = run.set_transact_items(Some(items.clone()));
+            let run = run.set_transact_items(Some(items));
             let Err(error) = run.send().await else {
                 return Ok(Transact::Done);
             };

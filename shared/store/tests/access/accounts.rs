@@ -205,6 +205,7 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
     let tally = Tally {
         counters: BTreeMap::from([((NOW.day(), String::new()), counters)]),
         bounces: BTreeMap::from([((NOW.day(), "Content".into(), "a.example".into()), 1)]),
+        ..Tally::default()
     };
     let counted = store.count_batch(&sub.id, "batch", &tally, NOW);
     counted.await.unwrap();

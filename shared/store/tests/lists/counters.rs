@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_model::AccountId;
-use posthaste_store::{Store, StoreError, Tally};
+use posthaste_model::{AccountId, Timestamp};
+use posthaste_store::{MailEnd, SendingRates, Store, StoreError, Tally};
 use posthaste_testkit::{FaultProxy, entropy};
 
 use crate::NOW;
@@ -58,4 +58,59 @@ async fn a_count_that_always_collides_ends_and_one_that_may_not_be_made_is_tried
     assert!(matches!(counted.await, Err(StoreError::Unreachable(_))));
     assert_eq!(meddler.calls("TransactWriteItems"), before + 1);
     assert_eq!(delivered(&store, &account).await, 0);
+}
+
+#[tokio::test]
+async fn writers_that_meet_count_in_rows_of_their_own_and_readers_add_them_up() {
+    let proxy = FaultProxy::default();
+    let store = proxy.table().await;
+    let account = entropy().account_id();
+    let mut tally = one_delivered();
+    let bounce = (
+        DAY.to_owned(),
+        "Invalid Address".to_owned(),
+        "b.co".to_owned(),
+    );
+    tally.bounces.insert(bounce, 1);
+    let noon = Timestamp(1_800_014_400);
+    assert_eq!(noon.day(), DAY);
+    tally.hours.add(noon, MailEnd::Delivered);
+    tally.hours.add(noon, MailEnd::Bounced);
+    for (batch, collisions) in [("one", 0), ("two", 1), ("three", 1), ("four", 3)] {
+        proxy.collide(collisions);
+        let counted = store.count_batch(&account, batch, &tally, NOW);
+        counted.await.unwrap();
+    }
+    let rows = store.day_stats(&account, DAY, DAY).await.unwrap();
+    assert!(rows.len() > 1 && rows.iter().all(|row| row.day == DAY));
+    assert_eq!(delivered(&store, &account).await, 4);
+    let bounces = store.day_bounces(&account, DAY, DAY).await.unwrap();
+    assert_eq!(bounces.iter().map(|row| row.count).sum::<i64>(), 4);
+    let rates = store
+        .sending_rates(&account, Timestamp(0), noon)
+        .await
+        .unwrap();
+    let want = SendingRates {
+        mails: 8,
+        bounces: 4,
+        complaints: 0,
+    };
+    assert_eq!(rates, want);
+    // Of the days around it, none is read.
+    for day in ["2027-01-14", "2027-01-16"] {
+        assert!(
+            store
+                .day_stats(&account, day, day)
+                .await
+                .unwrap()
+                .is_empty()
+        );
+        assert!(
+            store
+                .day_bounces(&account, day, day)
+                .await
+                .unwrap()
+                .is_empty()
+        );
+    }
 }
