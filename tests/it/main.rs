@@ -6,6 +6,7 @@ mod circles;
 mod command_line;
 mod deadly_job;
 mod doors;
+mod faults;
 mod features;
 mod first_account;
 mod gateway;

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
+use crate::faults;
+
 /// A running service and the hand on its clock.
 pub(crate) struct Service {
     host: Host,
@@ -29,6 +31,7 @@ impl Service {
     pub(crate) async fn with(change: impl FnOnce(&mut HostSettings)) -> Self {
         let hand = TestClock::at(posthaste_model::Timestamp(START));
         let mut settings = HostSettings::in_memory(hand.clock(), entropy());
+        settings.table_faults = faults::are_on().then(faults::busy_table);
         change(&mut settings);
         let host = Host::start(&settings).await.expect("the host starts");
         Self {

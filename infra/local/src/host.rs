@@ -135,7 +135,8 @@ impl Host {
             None => RowExpiry::Deletes,
             Some(_) => RowExpiry::Hides,
         };
-        let table = Table::start_with(file("table.db").as_deref(), expiry).await?;
+        let faults = settings.table_faults.clone();
+        let table = Table::start_with(file("table.db").as_deref(), expiry, faults).await?;
         let table = table.with_clock(settings.clock.clone());
         let engine = Engine::start(file("queue.db").as_deref(), settings.clock.clone())?;
         let blob = match &folder {

@@ -48,4 +48,5 @@ pub use probe::{HealthCheck, HealthError};
 pub use serve::HttpLimits;
 pub use start::{DnsSettings, HostSettings, UnsafeFlags};
 pub use start_error::StartError;
+pub use table::TableFaults;
 pub use turnable_clock::{ClockStart, TurnableClock};

@@ -15,6 +15,7 @@ use webhook_fanout::ReputationGuard;
 use crate::args::{API_PORT, Args, INBOUND_PORT, MAILBOX_PORT, NO_LOGIN_PORT, SUBMISSION_PORT};
 use crate::mailbox_login::MailboxLogin;
 use crate::serve::HttpLimits;
+use crate::table::TableFaults;
 use crate::turnable_clock::TurnableClock;
 
 /// The resolver for the DNS records of external senders (SPF, DKIM).
@@ -69,6 +70,8 @@ pub struct HostSettings {
     pub outgoing_spam_filter: Option<Filter>,
     /// Days for which mails can be searched; 0: not at all.
     pub search_days: u16,
+    /// Calls that the table refuses; none, except in tests.
+    pub table_faults: Option<TableFaults>,
     /// What is done about accounts whose mail bounces or is reported as spam too often.
     pub reputation_guard: ReputationGuard,
     pub limits: RateLimits,
@@ -192,6 +195,7 @@ impl HostSettings {
             spam_filter: args.spam_filter.clone(),
             outgoing_spam_filter: args.outgoing_spam_filter.clone(),
             search_days: args.search_days,
+            table_faults: None,
             reputation_guard: reputation_guard(args),
             limits,
             http: HttpLimits::default()
@@ -256,6 +260,7 @@ impl HostSettings {
             spam_filter: None,
             outgoing_spam_filter: None,
             search_days: 30,
+            table_faults: None,
             reputation_guard: ReputationGuard::Warn,
             limits: RateLimits::default(),
             http: HttpLimits::default(),

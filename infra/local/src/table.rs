@@ -3,6 +3,7 @@
 mod calls;
 mod disk;
 
+use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::RecvTimeoutError;
@@ -63,12 +64,44 @@ struct Call {
     done: oneshot::Sender<TableResponse>,
 }
 
+/// Answers of a table that refuses some calls, by operation and body, as a busy DynamoDB does: for tests
+/// of the whole service under them.
+#[derive(Clone)]
+pub struct TableFaults(Arc<Refuse>);
+
+type Refuse = dyn Fn(&str, &[u8]) -> Option<TableResponse> + Send + Sync;
+
+impl TableFaults {
+    /// Wraps a function that answers for the table; `None` passes the call on.
+    pub fn new(
+        refuse: impl Fn(&str, &[u8]) -> Option<TableResponse> + Send + Sync + 'static,
+    ) -> Self {
+        Self(Arc::new(refuse))
+    }
+}
+
+impl fmt::Debug for TableFaults {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TableFaults(…)")
+    }
+}
+
 /// The channel to the thread.
 #[derive(Debug)]
-struct Calls(mpsc::UnboundedSender<Call>);
+struct Calls {
+    thread: mpsc::UnboundedSender<Call>,
+    faults: Option<TableFaults>,
+}
 
 impl Embedded for Calls {
     fn call(&self, operation: &str, body: &[u8]) -> BoxFuture<'static, Option<TableResponse>> {
+        let refused = self
+            .faults
+            .as_ref()
+            .map(|faults| (faults.0)(operation, body));
+        if let Some(refused) = refused.flatten() {
+            return std::future::ready(Some(refused)).boxed();
+        }
         if calls::writes(operation) {
             disk::note();
         }
@@ -79,7 +112,7 @@ impl Embedded for Calls {
             done,
         };
         // When the thread is gone, so is the other end of `answer`.
-        let _ = self.0.send(call);
+        let _ = self.thread.send(call);
         answer.map(Result::ok).boxed()
     }
 }
@@ -115,13 +148,14 @@ pub(crate) enum RowExpiry {
 impl Table {
     /// Starts the table on a file, or in memory.
     pub(crate) async fn start(file: Option<&Path>) -> Result<Self, TableError> {
-        Self::start_with(file, RowExpiry::Deletes).await
+        Self::start_with(file, RowExpiry::Deletes, None).await
     }
 
-    /// The same, where rows past their time may stay.
+    /// The same, where rows past their time may stay, and some calls are refused.
     pub(crate) async fn start_with(
         file: Option<&Path>,
         expiry: RowExpiry,
+        faults: Option<TableFaults>,
     ) -> Result<Self, TableError> {
         let name = file.unwrap_or_else(|| Path::new(":memory:")).to_owned();
         let open = |error: dynoxide::DynoxideError| match calls::damage_of(&error) {
@@ -165,7 +199,8 @@ impl Table {
                 let _ = end.send(());
             })
             .map_err(TableError::Thread)?;
-        let store = Store::embedded(Arc::new(Calls(calls)), "posthaste");
+        let thread = calls;
+        let store = Store::embedded(Arc::new(Calls { thread, faults }), "posthaste");
         let created = store.create_table().await;
         let disk = match file.filter(|_| created.is_ok()) {
             None => Disk::none(),
