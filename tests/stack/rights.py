@@ -49,12 +49,6 @@ FAR = "work that is due in more than fifteen minutes: its tests/it"
 # Rights that no journey here uses, and the test that does.
 NOT_TAKEN = {
     "account-settings": {("sqs:SendMessage", "SendQueue"): "confirms an address to forward to by a mail: its tests/it"},
-    "activity": {
-        ("s3:GetObject", "Bucket/inbound/*"): "the erasure of an address: its tests/it/erase",
-        ("s3:DeleteObject", "Bucket/inbound/*"): "the same",
-        ("s3:DeleteObject", "Bucket/mail/*"): "the same",
-        ("s3:ListBucket", "Bucket"): MISSING,
-    },
     "delivery": {
         **OWN_RING,
         ("secretsmanager:GetSecretValue", "OutgoingFilterSecret"): FILTER,
@@ -84,6 +78,11 @@ NOT_TAKEN = {
     "mail-batch": {("sqs:SendMessage", "SendQueue"): "a pause that ends: its tests/it"},
     "parse-settings": {("sqs:SendMessage", "InboundQueue"): "a replay of lost mails: its tests/it"},
     "schedule-sweep": {
+        ("s3:GetObject", "Bucket/inbound/*"): "the erasure of an address: activity's tests/it/erase",
+        ("s3:DeleteObject", "Bucket/inbound/*"): "the same",
+        ("s3:DeleteObject", "Bucket/mail/*"): "the same",
+        ("s3:ListBucket", "Bucket"): MISSING,
+        ("sqs:SendMessage", "FeedbackQueue"): "questions about mails without news: its tests/it/news",
         ("sqs:SendMessage", "InboundQueue"): FAR,
         ("sqs:SendMessage", "RetriesQueue"): FAR,
         ("sqs:SendMessage", "SendQueue"): FAR,
@@ -98,6 +97,7 @@ NOT_TAKEN = {
         ("s3:GetObject", "Bucket/bounces/*"): "bounces by mail: its tests/it/mails",
         ("s3:DeleteObject", "Bucket/bounces/*"): "the same",
         ("s3:ListBucket", "Bucket"): MISSING,
+        ("ses:GetMessageInsights", "*"): "questions about mails without news: its tests/it/insights",
         ("sqs:SendMessage", "FeedbackQueue"): "what has to wait: shared/queue",
     },
     "tracking": {

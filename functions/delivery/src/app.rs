@@ -17,6 +17,7 @@ use crate::account::SenderAccounts;
 use crate::context::{JobContext, LEASE};
 use crate::cost::CopyMemory;
 use crate::dkim::Dkim;
+use crate::handed::HandedLog;
 use crate::relay::RelayGate;
 use crate::spam::SpamFilter;
 use crate::template::Templates;
@@ -58,6 +59,8 @@ pub struct App {
     pub retention: i64,
     /// Bounds the memory of mails from the bucket, and of copies that are made and handed over.
     pub memory: CopyMemory,
+    /// The copies whose outcome SES is to report.
+    pub handed: Arc<HandedLog>,
     /// Caches accounts, their settings, and whether they have an allowance.
     pub accounts: Arc<SenderAccounts>,
 }
@@ -94,7 +97,7 @@ impl Identity {
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY` (`ses`
-    /// or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
+    /// or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `ACCOUNT_SETS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
     /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: unsubscribe links require one),
     /// `RETENTION_DAYS`, `SPAM_FILTER`, `DELIVERY_CONCURRENCY` (the functions that share the
     /// sending rate of SES, 1).
@@ -142,6 +145,7 @@ impl App {
             concurrency: vars.positive("AT_ONCE", 10)?,
             tracking: vars.optional("TRACKING_URL")?.or(public_url),
             retention: days.saturating_mul(86_400),
+            handed: Arc::default(),
         })
     }
 
@@ -241,5 +245,6 @@ fn mailer(platform: &Platform) -> Result<Mailer, ConfigError> {
     let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
     let set = vars.get("CONFIGURATION_SET");
     let aws = platform.aws("DELIVERY")?;
-    Ok(Mailer::Ses(Ses::with_pools(aws, set, pools)))
+    let accounts = vars.optional::<Pools>("ACCOUNT_SETS")?.unwrap_or_default();
+    Ok(Mailer::Ses(Ses::with_sets(aws, set, pools, accounts)))
 }

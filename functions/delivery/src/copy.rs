@@ -342,6 +342,7 @@ async fn hand_over<'a>(
     let envelope = app.envelope(context, copy, &rendered);
     let begun = app.clock.now_ms();
     let attempt = app.offer(job, &envelope, &bytes).await;
+    app.handed.note(job, copy.recipient, &attempt);
     let now = app.clock.now_ms();
     tracing::debug!(
         message.id = %job.message, attempt.no = job.attempt, attempt.duration_ms = now.0 - begun.0,

@@ -17,6 +17,7 @@ mod copy;
 mod cost;
 mod count;
 mod dkim;
+mod handed;
 mod jobs;
 mod lists;
 mod outcome;

@@ -71,6 +71,7 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
             result.add(id, Disposition::Retry);
         }
     }
+    app.handed.store(&app.store, app.clock.now_ms()).await;
     crate::count::tell(&events, result.unfinished().count(), relay_trouble);
     result
 }

@@ -28,6 +28,8 @@ pub struct App {
     pub retries: Queue,
     /// The inbound queue.
     pub inbound: Queue,
+    /// The feedback queue, if SES is to be asked about copies without news.
+    pub insights: Option<Queue>,
     pub clock: Clock,
     /// The time after which a sweep starts no new turn and leaves the rest to the next.
     pub budget: Duration,
@@ -39,7 +41,8 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `INBOUND_QUEUE_URL`,
-    /// `SWEEP_SECONDS` (of work per call, 45) and `SWEEP_AT_ONCE` (16).
+    /// `SWEEP_SECONDS` (of work per call, 45), `SWEEP_AT_ONCE` (16), `MESSAGE_INSIGHTS` (`false`) and with
+    /// it `FEEDBACK_QUEUE_URL`.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         Ok(Self {
@@ -48,6 +51,11 @@ impl App {
             send: platform.queue("SEND_QUEUE_URL")?,
             retries: platform.queue("RETRIES_QUEUE_URL")?,
             inbound: platform.queue("INBOUND_QUEUE_URL")?,
+            insights: if vars.or_default("MESSAGE_INSIGHTS", false)? {
+                Some(platform.queue("FEEDBACK_QUEUE_URL")?)
+            } else {
+                None
+            },
             clock: platform.clock(),
             // The rule fires every minute: a sweep that ends before the next one begins does not
             // read the same rows at the same time.

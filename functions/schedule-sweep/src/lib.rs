@@ -9,9 +9,10 @@
 //! The state of a batch is not checked here: `delivery` reads it when the message is sent.
 //!
 //! Erasures of addresses go on here too, in steps between the turns of due rows and for as long as the
-//! sweep has time.
+//! sweep has time. And it counts the copies that SES has had for a day without a word about them.
 
 mod app;
+mod news;
 mod sweep;
 mod turn;
 

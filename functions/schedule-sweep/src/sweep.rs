@@ -100,6 +100,13 @@ pub async fn sweep(app: &App, share: Share) -> Result<Swept, StoreError> {
     let empty = minutes.iter().zip(full).filter(|(_, full)| !full);
     let empty: Vec<&Minute> = empty.map(|(minute, _)| minute).collect();
     close(app, share, begin.seconds(), &empty, &mut swept).await;
+    // One part acts for all.
+    if share.part == 0
+        && let Err(error) = crate::news::watch(app).await
+    {
+        tracing::error!(error = %error, "copies without news could not be counted: {error}");
+        swept.failed += 1;
+    }
     tell(&swept);
     Ok(swept)
 }

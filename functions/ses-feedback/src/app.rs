@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use posthaste_blob::Blob;
+use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Hostname, Verp};
 use posthaste_queue::Queue;
 use posthaste_render::KeyRing;
@@ -24,6 +25,8 @@ pub struct App {
     pub keys: KeyRing,
     /// The domain that receives bounces by mail; `None` if there is none.
     pub bounce_domain: Option<Hostname>,
+    /// Answers questions about copies without news; `None` where the owner does not pay for that.
+    pub ses: Option<Ses>,
     pub clock: Clock,
     /// The number of messages processed concurrently.
     pub concurrency: usize,
@@ -33,7 +36,7 @@ pub struct App {
 
 impl App {
     /// Reads `TABLE_NAME`, `FEEDBACK_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`,
-    /// `STACK_SECRET`, `BOUNCE_DOMAIN`, `AT_ONCE`.
+    /// `STACK_SECRET`, `BOUNCE_DOMAIN`, `AT_ONCE`, `MESSAGE_INSIGHTS` (`false`).
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         let vars = platform.env();
         Ok(Self {
@@ -43,6 +46,13 @@ impl App {
             blob: platform.blob()?,
             keys: vars.parsed("STACK_SECRET")?,
             bounce_domain: vars.optional("BOUNCE_DOMAIN")?,
+            ses: match platform.part() {
+                Some(ses) => Some(ses),
+                None if vars.or_default("MESSAGE_INSIGHTS", false)? => {
+                    Some(Ses::new(platform.aws("MESSAGE_INSIGHTS")?, None))
+                }
+                None => None,
+            },
             clock: platform.clock(),
             concurrency: vars.positive("AT_ONCE", 10)?,
             mail_in_memory: Arc::default(),

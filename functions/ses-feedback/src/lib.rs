@@ -1,8 +1,8 @@
 //! Processes feedback about sent mail: SES events, bounces and complaints by mail.
 //!
-//! Three kinds of messages arrive on one queue: events that SES publishes through SNS,
-//! SES's notices of mail received for the bounce domain, and mails that the local host accepted for
-//! it. Each concerns one copy, named by the message tags or by the envelope sender
+//! Four kinds of messages arrive on one queue: events that SES publishes through SNS,
+//! SES's notices of mail received for the bounce domain, mails that the local host accepted for
+//! it, and questions of the sweep about copies of which SES said nothing. Each concerns one copy, named by the message tags or by the envelope sender
 //! (`posthaste_model::Verp`), and becomes an event of the v3 API and an entry in the suppression
 //! lists.
 //!
@@ -12,6 +12,7 @@
 
 mod accept;
 mod app;
+mod ask;
 mod classify;
 mod feedback;
 mod leave;

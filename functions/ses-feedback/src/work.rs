@@ -14,6 +14,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::App;
+use crate::ask;
 use crate::feedback::SesFeedback;
 use crate::leave;
 use crate::record::record;
@@ -41,7 +42,9 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
                 done.push(id);
             }
             Some(Err(WorkError::Busy)) => {
-                tracing::info!("feedback waits: its copy is still being handed over");
+                tracing::info!(
+                    "feedback waits: its copy is being handed over, or SES is asked too often"
+                );
                 result.add(id, Disposition::Retry);
             }
             Some(Err(error)) => {
@@ -136,6 +139,10 @@ async fn read(app: &App, text: &str) -> Result<ReadMessage, WorkError> {
             feedback: event.map_err(unreadable)?.feedback(app.clock.now()),
             blob: None,
         });
+    }
+    if value.get("ses_message").is_some() {
+        ask::ask(app, &text).await?;
+        return Ok(ReadMessage::default());
     }
     // Every job of this service has a version, those of later releases too.
     let own = value.get("v").or(value.get("blob"));

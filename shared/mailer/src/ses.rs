@@ -4,6 +4,7 @@
 //! message tags that its events repeat.
 
 mod identities;
+mod insights;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,6 +27,7 @@ use tokio::sync::OnceCell;
 use crate::{Attempt, Cause, EnhancedStatus, Envelope, RefusalStage, SendLimit};
 
 pub use identities::{SesAccount, SesDomain, SesError};
+pub use insights::{InsightsError, SesInsight};
 
 /// Message tag with the account id.
 pub const TAG_ACCOUNT: &str = "posthaste-account";
@@ -34,8 +36,9 @@ pub const TAG_MESSAGE: &str = "posthaste-message";
 /// Message tag with the recipient's position.
 pub const TAG_RECIPIENT: &str = "posthaste-recipient";
 
-/// Configuration sets by the `ip_pool_name` of a mail. SES ties a set to a dedicated pool of its
-/// own; a name that is not listed uses the default set.
+/// Configuration sets by the `ip_pool_name` of a mail, or by the id of an account. SES ties a set to a
+/// dedicated pool of its own, and measures the reputation of each set; a name that is not listed uses
+/// the default set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pools(BTreeMap<String, String>);
 
@@ -87,6 +90,8 @@ struct Inner {
     aws: SdkConfig,
     configuration_set: Option<String>,
     pools: Pools,
+    /// The sets of accounts, for mail that names no pool.
+    accounts: Pools,
     client: OnceCell<Client>,
 }
 
@@ -98,10 +103,21 @@ impl Ses {
 
     /// As `new`, with separate configuration sets for the mail of some pools.
     pub fn with_pools(aws: &SdkConfig, configuration_set: Option<String>, pools: Pools) -> Self {
+        Self::with_sets(aws, configuration_set, pools, Pools::default())
+    }
+
+    /// As `with_pools`, with separate configuration sets for the other mail of some accounts.
+    pub fn with_sets(
+        aws: &SdkConfig,
+        configuration_set: Option<String>,
+        pools: Pools,
+        accounts: Pools,
+    ) -> Self {
         Self(Arc::new(Inner {
             aws: aws.clone(),
             configuration_set,
             pools,
+            accounts,
             client: OnceCell::new(),
         }))
     }
@@ -132,6 +148,7 @@ impl Ses {
         let raw = RawMessage::builder().data(Blob::new(message)).build()?;
         let pool = envelope.pool.as_deref();
         let set = pool.and_then(|name| self.0.pools.set(name));
+        let set = set.or_else(|| self.0.accounts.set(envelope.tags.account.as_str()));
         let set = set.or(self.0.configuration_set.as_deref());
         let to = Destination::builder().to_addresses(envelope.to.wire());
         Ok(client
@@ -297,6 +314,7 @@ impl fmt::Debug for Ses {
         f.debug_struct("Ses")
             .field("configuration_set", &self.0.configuration_set)
             .field("pools", &self.0.pools)
+            .field("accounts", &self.0.accounts)
             .finish_non_exhaustive()
     }
 }

@@ -47,7 +47,10 @@ async fn ses(status: u16, kind: &'static str, body: &'static str) -> (Mailer, Ca
 fn client(url: String) -> Mailer {
     let aws = aws(url);
     let pools = "News of Ann=ann-news".parse().unwrap();
-    Mailer::Ses(Ses::with_pools(&aws, Some("posthaste".to_owned()), pools))
+    let apart = AccountId::from_bytes([3; 10]);
+    let accounts = format!("{apart}=set-of-its-own").parse().unwrap();
+    let set = Some("posthaste".to_owned());
+    Mailer::Ses(Ses::with_sets(&aws, set, pools, accounts))
 }
 
 fn aws(url: String) -> SdkConfig {
@@ -113,6 +116,20 @@ async fn the_message_id_and_the_date_are_given_to_ses_and_the_tags_name_the_copy
     assert_eq!(given, want);
     let tags = calls[0]["EmailTags"].as_array().unwrap();
     assert_eq!(tags.len(), 3);
+}
+
+#[tokio::test]
+async fn mail_of_an_account_with_a_set_of_its_own_leaves_through_it_unless_it_names_a_pool() {
+    let (mailer, calls) = ses(200, "", r#"{"MessageId":"0100-abc"}"#).await;
+    for pool in [None, Some("other"), Some("News of Ann")] {
+        let mut envelope = envelope("ann@example.com");
+        envelope.pool = pool.map(str::to_owned);
+        envelope.tags.account = AccountId::from_bytes([3; 10]);
+        let _ = mailer.hand_over(&envelope, b"hi\r\n").await;
+    }
+    let calls = calls.lock().unwrap();
+    let sets: Vec<_> = calls.iter().map(|c| &c["ConfigurationSetName"]).collect();
+    assert_eq!(sets, ["set-of-its-own", "set-of-its-own", "ann-news"]);
 }
 
 #[tokio::test]

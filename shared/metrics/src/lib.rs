@@ -71,6 +71,8 @@ metrics! {
     AccountsSuspended => accounts_suspended,
     /// Times that SES stopped sending, for the AWS account or a part of it.
     SendingDisabled => sending_disabled,
+    /// Copies that SES has had for a day without a word about them, of one hour.
+    WithoutNews => without_news,
     /// Events that come from feedback.
     FeedbackEvents => feedback_events,
     /// Posts to webhooks.

@@ -59,8 +59,9 @@ pub use lists::{
 };
 pub use mail::{
     AttemptOutcome, Claim, Claimant, CopyState, Described, Download, FeedbackOutcome,
-    FeedbackUpdate, LONGEST_SUBJECT, MOST_VISITS, Placed, Recipient, SearchStatus, Seek, Sought,
-    Template, Version, VersionTexts, Visit, VisitKind,
+    FeedbackUpdate, HANDED_PARTS, HandedCopies, HandedCopy, LONGEST_SUBJECT, MOST_VISITS,
+    NewsWatch, Placed, Recipient, SearchStatus, Seek, Sought, Template, Version, VersionTexts,
+    Visit, VisitKind,
 };
 pub use privacy::{
     CopiesPage, CopyTrace, Erasure, ErasurePhase, ErasureState, MOST_ERASED, ScanPosition,

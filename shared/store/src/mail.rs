@@ -2,13 +2,15 @@
 //!
 //! The row of a copy is the record of what happened to it: it is claimed before the relay is called
 //! (`messages.rs`), records how each attempt ended (`outcomes.rs`), what is reported later
-//! (`feedback.rs`), and who opened or clicked (`visits.rs`). `event_codec.rs` is how its events are
-//! written; `search.rs` has the rows of the search, beside those of the copies, `search_row.rs` what one
-//! says, and `downloads.rs` the requested downloads of what a search finds.
+//! (`feedback.rs`), and who opened or clicked (`visits.rs`); `handed.rs` finds the copies of which nothing
+//! is reported. `event_codec.rs` is how its events are written; `search.rs` has the rows of the search,
+//! beside those of the copies, `search_row.rs` what one says, and `downloads.rs` the requested downloads of
+//! what a search finds.
 
 mod downloads;
 mod event_codec;
 mod feedback;
+mod handed;
 mod messages;
 mod outcomes;
 mod search;
@@ -18,6 +20,7 @@ mod visits;
 
 pub use downloads::Download;
 pub use feedback::{FeedbackOutcome, FeedbackUpdate};
+pub use handed::{HANDED_PARTS, HandedCopies, HandedCopy, NewsWatch};
 pub use messages::{Claim, Claimant, CopyState, Described, LONGEST_SUBJECT, Recipient};
 pub use outcomes::AttemptOutcome;
 pub use search::Sought;

@@ -12,7 +12,7 @@ use axum::routing::{get, post};
 use axum::{Json, Router};
 use posthaste_mailer::{Mailer, Ses};
 use posthaste_model::{Clock, EventKind};
-use posthaste_store::{Claim, Claimant, Described};
+use posthaste_store::{Claim, Claimant, Described, HANDED_PARTS};
 use posthaste_testkit::relay::{Relay, Script};
 use posthaste_testkit::{FaultProxy, TestClock};
 use serde_json::json;
@@ -33,6 +33,8 @@ struct SesBooks {
     asked: u32,
     /// Mails that are refused whatever the rate.
     refuses: u32,
+    /// One in so many is refused too; 0: none.
+    refuses_one_in: u32,
 }
 
 #[derive(Clone)]
@@ -51,6 +53,7 @@ impl StandIn {
             refused: 0,
             asked: 0,
             refuses: 0,
+            refuses_one_in: 0,
         };
         let own = Self {
             account: Arc::new(Mutex::new(account)),
@@ -112,8 +115,12 @@ impl StandIn {
             if account.second.0 != second {
                 account.second = (second, 0);
             }
+            let one_in = account.refuses_one_in;
+            let calls = account.sent + account.refused + 1;
             let refusal = if account.sent >= account.per_day {
                 Some("Daily message quota exceeded")
+            } else if one_in > 0 && calls.is_multiple_of(one_in) {
+                Some("Maximum sending rate exceeded.")
             } else if account.refuses > 0 || account.second.1 >= account.per_second {
                 account.refuses = account.refuses.saturating_sub(1);
                 Some("Maximum sending rate exceeded.")
@@ -315,4 +322,39 @@ async fn copies_that_wait_are_queued_once_though_another_copy_of_their_job_is_bu
         (ses.account(|account| account.sent), world.waiting()),
         (2, 0)
     );
+}
+
+#[tokio::test]
+async fn what_ses_takes_is_noted_with_the_id_that_it_gives() {
+    let (mut world, ses, app) = on_ses(1_000, 50_000).await;
+    let jobs = [app.job("ann@example.com", 3), app.job("bob@example.com", 1)];
+    jobs.iter().for_each(|job| world.accept(job));
+    world.run_for(5).await;
+    assert_eq!(ses.account(|account| account.sent), 4);
+    let hour = app.hand.now().0 / 3_600;
+    let mut noted = Vec::new();
+    for part in 0..HANDED_PARTS {
+        let rows = app.store.handed_in(hour, part, None, 100).await.unwrap();
+        noted.extend(rows.into_iter().flat_map(|row| row.value.copies));
+    }
+    assert!(noted.iter().all(|copy| copy.service_id == "0100-abc"));
+    let silent = app.store.without_news(&noted).await.unwrap();
+    assert_eq!((noted.len(), silent.len()), (4, 4));
+}
+
+#[tokio::test]
+async fn mail_leaves_once_each_though_ses_refuses_one_call_in_twenty() {
+    let (mut world, ses, app) = on_ses(1_000, 50_000).await;
+    ses.account(|account| account.refuses_one_in = 20);
+    for _ in 0..200 {
+        world.accept(&app.job("ann@example.com", 1));
+    }
+    world.run_for(120).await;
+    assert_eq!(world.waiting(), 0);
+    let (sent, refused) = ses.account(|account| (account.sent, account.refused));
+    assert_eq!(sent, 200);
+    assert!(refused >= 10, "{refused}");
+    assert_eq!(world.events.len(), 200);
+    let kinds = world.events.iter().map(|event| event.kind);
+    assert!(kinds.into_iter().all(|kind| kind == EventKind::Processed));
 }

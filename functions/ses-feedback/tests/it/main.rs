@@ -3,6 +3,7 @@
 
 mod events;
 mod explain;
+mod insights;
 mod leave;
 mod mails;
 mod notices;

@@ -22,7 +22,7 @@ use super::{Ses, client};
 pub struct SesError(String);
 
 impl SesError {
-    fn of<E, R>(error: &SdkError<E, R>) -> Self
+    pub(super) fn of<E, R>(error: &SdkError<E, R>) -> Self
     where
         E: ProvideErrorMetadata + std::error::Error + 'static,
         R: fmt::Debug,

@@ -13,8 +13,8 @@ use posthaste_model::{Clock, Entropy, Millis};
 use super::error::StoreError;
 use super::minutes::ListedMinutes;
 
-/// Partitions for the due rows of one minute, unless configured otherwise: enough for some 16,000 of
-/// them a second.
+/// Partitions for the due rows of one minute, unless configured otherwise: enough for 16,000 write units
+/// a second, of which a row takes one for each KB.
 pub const DUE_SHARDS: u16 = 16;
 
 /// The table. Cheap to clone; the connection is made at the first call.
