@@ -246,7 +246,7 @@ async fn suppressions_stay_unless_they_are_asked_for() {
 #[tokio::test]
 async fn what_is_under_way_is_erased_when_it_has_ended() {
     let app = TestApp::new().await;
-    let waiting = app.copy(ANN, CopyState::Deferred).await;
+    let waiting = app.copy(ANN, CopyState::Claimed).await;
     let done = app.copy(ANN, CopyState::Delivered).await;
     let large = app.copy(ANN, CopyState::Delivered).await;
     let account = &app.tenant.account.id;
