@@ -50,6 +50,9 @@ async fn bounces_are_told_by_classification_the_most_frequent_first() {
         ("?start_date=2026-02-01&end_date=2026-02-01", vec![&second]),
         ("?end_date=2026-01-30", vec![]),
         ("?start_date=2020-01-01", vec![&first, &second]),
+        // Before the oldest day that is stored, and after today.
+        ("?end_date=2000-01-01", vec![]),
+        ("?start_date=2100-01-01", vec![]),
     ] {
         for path in [SINGULAR, PLURAL] {
             let told = app.get(&format!("{path}{query}")).await.expect(200).json();

@@ -11,7 +11,7 @@ use super::list::PAST_OVER;
 use super::store::Store;
 use crate::key::{Key, SPREAD};
 
-/// Which sort keys to read; both ends belong to it.
+/// Which sort keys to read; both ends belong to it. A range that ends before it begins holds nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Range {
     pub(crate) from: String,
@@ -53,6 +53,10 @@ impl Store {
         range: &Range,
         limit: usize,
     ) -> Result<(Vec<TableItem>, bool), StoreError> {
+        // DynamoDB refuses the question.
+        if range.from > range.to {
+            return Ok((Vec::new(), false));
+        }
         let within = Expression::new(
             "#pk = :pk AND #sk BETWEEN :from AND :to",
             [

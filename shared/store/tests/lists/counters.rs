@@ -24,6 +24,34 @@ async fn delivered(store: &Store, account: &AccountId) -> i64 {
 }
 
 #[tokio::test]
+async fn days_that_end_before_they_begin_hold_nothing() {
+    let store = posthaste_testkit::table().await;
+    let account = entropy().account_id();
+    let (first, last) = (DAY, "2000-01-01");
+    assert!(
+        store
+            .day_stats(&account, first, last)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(
+        store
+            .day_bounces(&account, first, last)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+    assert!(
+        store
+            .received(&account, first, last)
+            .await
+            .unwrap()
+            .is_empty()
+    );
+}
+
+#[tokio::test]
 async fn a_count_that_collides_is_made_again() {
     let meddler = FaultProxy::default();
     let store = meddler.table().await;
