@@ -55,7 +55,7 @@ def poison(world, report, args):
     for name, text in bad.items():
         found = text in letters
         report.say(name, "dead letter" if found else "gone")
-        report.must(found, f"a job is gone and nobody hears of it: {name}")
+        report.must(found, f"a job is gone without an alarm: {name}")
     report.alarm("SendDeadLettersAlarm", points, "messages that can be seen in the queue of dead letters")
 
 

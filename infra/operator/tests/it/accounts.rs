@@ -232,7 +232,7 @@ async fn what_was_not_told_is_told_by_a_repeat_under_the_same_id() {
 }
 
 #[tokio::test]
-async fn an_owner_who_locked_himself_out_is_let_in_again() {
+async fn a_locked_out_owner_is_let_in_again() {
     let app = TestApp::new().await;
     let ann = app.run("account create ann --no-key").await.unwrap().json;
     let id = AccountId::parse(ann["id"].as_str().unwrap()).unwrap();

@@ -85,7 +85,7 @@ fn boundaries() {
     });
     check("that fill the body", move || filled(head, "--x\n"));
     check("that fill a line", move || filled(head, "--x"));
-    check("that close again and again", move || filled(head, "--x--"));
+    check("that close repeatedly", move || filled(head, "--x--"));
     check("of dashes", || {
         filled("Content-Type: multipart/mixed; boundary=\"-\"\n\n", "-")
     });
