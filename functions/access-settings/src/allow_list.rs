@@ -13,12 +13,14 @@ use crate::{AppState, net};
 
 /// The body of an addition.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Add {
     #[serde(default)]
     pub(crate) ips: Option<Vec<Ip>>,
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Ip {
     #[serde(default)]
     pub(crate) ip: Option<String>,
@@ -26,6 +28,7 @@ pub(crate) struct Ip {
 
 /// The body of a removal.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Remove {
     #[serde(default)]
     pub(crate) ids: Option<Vec<i64>>,
@@ -33,12 +36,15 @@ pub(crate) struct Remove {
 
 /// Entries, or attempts.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "{T}List"))]
 pub(crate) struct EntryList<T> {
     pub(crate) result: Vec<T>,
 }
 
 /// One entry of the list.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Rule {
     id: i64,
     ip: String,
@@ -59,6 +65,7 @@ impl From<&AllowedIp> for Rule {
 
 /// Identical attempts, grouped.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct AccessAttemptView {
     allowed: bool,
     auth_method: String,

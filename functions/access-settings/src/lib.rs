@@ -2,6 +2,8 @@
 
 mod allow_list;
 mod net;
+#[cfg(test)]
+mod reference;
 
 use axum::http::Method;
 use posthaste_http::{Access, Authorizer, Routes};

@@ -12,11 +12,13 @@ use crate::table::Setting;
 
 /// A list of settings.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SettingList {
     result: Vec<SettingItem>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct SettingItem {
     name: &'static str,
     title: &'static str,

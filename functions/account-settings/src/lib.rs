@@ -7,6 +7,8 @@
 mod confirm;
 mod endpoints;
 mod field;
+#[cfg(test)]
+mod reference;
 mod table;
 mod user;
 

@@ -30,7 +30,7 @@ pub(crate) struct Setting {
     pub(crate) scopes: [&'static str; 2],
     /// Title and description in the list of settings; a legacy setting is not listed.
     pub(crate) listed: Option<[&'static str; 2]>,
-    fields: &'static [Field],
+    pub(crate) fields: &'static [Field],
     /// Rules beyond those of single fields, for the settings as they would be stored.
     rules: fn(&AccountSettings, &mut Problems),
     /// For a setting by which the service mails reports to addresses: what is stored of it.
@@ -38,7 +38,7 @@ pub(crate) struct Setting {
 }
 
 /// The name of a field, and where its value is stored.
-type Field = (&'static str, fn(&mut AccountSettings) -> Slot<'_>);
+pub(crate) type Field = (&'static str, fn(&mut AccountSettings) -> Slot<'_>);
 
 impl Setting {
     /// The setting as its own endpoint shows it.

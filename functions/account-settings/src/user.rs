@@ -2,6 +2,10 @@
 
 mod cost;
 mod credits;
+#[cfg(test)]
+pub(crate) use cost::CostView;
+#[cfg(test)]
+pub(crate) use credits::CreditsView;
 
 use axum::Json;
 use axum::extract::State;
@@ -84,9 +88,9 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
 }
 
 /// A text of a profile, by its name in the API.
-type ProfileField = (&'static str, fn(&mut Profile) -> &mut String);
+pub(crate) type ProfileField = (&'static str, fn(&mut Profile) -> &mut String);
 
-const FIELDS: [ProfileField; 11] = [
+pub(crate) const FIELDS: [ProfileField; 11] = [
     ("address", |profile| &mut profile.address),
     ("address2", |profile| &mut profile.address2),
     ("city", |profile| &mut profile.city),
@@ -101,7 +105,7 @@ const FIELDS: [ProfileField; 11] = [
 ];
 
 /// The longest text of a profile, in bytes; the v3 API states no limit.
-const LONGEST: usize = 1_000;
+pub(crate) const LONGEST: usize = 1_000;
 
 fn shown(mut profile: Profile) -> Json<Value> {
     let field = |(name, text): &ProfileField| {
@@ -141,7 +145,8 @@ async fn change_profile(
 }
 
 #[derive(Serialize)]
-struct AccountView {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct AccountView {
     /// `free` or `paid`; there are no trial accounts here.
     #[serde(rename = "type")]
     kind: &'static str,

@@ -18,17 +18,20 @@ use crate::App;
 use crate::days::{MOST, day};
 
 #[derive(Serialize)]
-struct BounceStats {
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct BounceStats {
     result: Vec<Day>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Day {
     date: String,
     stats: Vec<Stat>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(untagged)]
 enum Stat {
     Class { classification: String, count: i64 },

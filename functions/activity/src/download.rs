@@ -46,6 +46,7 @@ const MOST: u32 = 100;
 const PERIOD: i64 = 43_200;
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Requested {
     /// The only status that the v3 API documents.
     status: &'static str,
@@ -53,6 +54,7 @@ pub(crate) struct Requested {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct FileLink {
     presigned_url: String,
 }

@@ -10,6 +10,8 @@ mod logs;
 mod mail;
 mod message;
 mod query;
+#[cfg(test)]
+mod reference;
 mod search;
 mod stats;
 mod subusers;

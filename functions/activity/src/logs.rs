@@ -22,6 +22,7 @@ const MOST_EVENTS: usize = 100;
 
 /// The body of a search.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct LogSearch {
     query: Option<String>,
@@ -31,11 +32,13 @@ pub(crate) struct LogSearch {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LogList {
     messages: Vec<LogLine>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct LogLine {
     from_email: String,
     sg_message_id: String,
@@ -116,6 +119,7 @@ impl LogLine {
 /// One mail with its events, in the shape of webhook posts except that custom arguments have a
 /// member of their own.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LogDetail {
     from_email: String,
     sg_message_id: String,

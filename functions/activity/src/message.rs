@@ -20,6 +20,7 @@ use crate::search::waiting_copy;
 /// and `bounce_type` are required and never null, from 1 and `soft` or `hard`. Both have the empty
 /// value of their type then, as the other fields do.
 #[derive(Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MessageDetail {
     pub(crate) from_email: String,
     pub(crate) msg_id: String,
@@ -49,6 +50,7 @@ pub(crate) struct MessageDetail {
 /// One event, in the words of the activity feed. The fields that may be absent are optional in the
 /// v3 API too.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct EventDetail {
     pub(crate) event_name: &'static str,
     pub(crate) processed: String,

@@ -33,11 +33,13 @@ pub(crate) const LIMITS: RangeInclusive<usize> = 1..=1_000;
 pub(crate) const INCOMPLETE: HeaderName = HeaderName::from_static("x-search-incomplete");
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MessageList {
     messages: Vec<MessageSummary>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct MessageSummary {
     from_email: String,
     msg_id: String,

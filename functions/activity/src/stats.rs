@@ -16,6 +16,7 @@ pub(crate) type Metrics = BTreeMap<&'static str, i64>;
 
 /// The statistics of one period.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct StatsPeriod {
     pub(crate) date: String,
     pub(crate) stats: Vec<Stats>,
@@ -23,6 +24,7 @@ pub(crate) struct StatsPeriod {
 
 /// The counters of the account, or of what is named.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Stats {
     pub(crate) metrics: Metrics,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -157,6 +159,7 @@ pub(crate) fn summed(rows: &[DayStats], days: Days, category: &str) -> BTreeMap<
 
 /// The name of a category.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Category {
     category: String,
 }

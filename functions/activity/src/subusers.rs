@@ -10,7 +10,11 @@ use posthaste_store::Account;
 
 use crate::App;
 
+#[cfg(test)]
+pub(crate) use reputations::Reputation;
 pub(crate) use reputations::reputations;
+#[cfg(test)]
+pub(crate) use stats::OF_MONTHS;
 pub(crate) use stats::{by_day, month, month_of_one, sums};
 
 /// The maximum number of subusers in one request (as many as `/v3/subusers` lists at once).

@@ -3,6 +3,8 @@
 mod app;
 mod check;
 mod fail;
+#[cfg(test)]
+mod reference;
 mod settings;
 mod signed;
 mod trial;

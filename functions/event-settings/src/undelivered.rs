@@ -19,6 +19,7 @@ use crate::App;
 
 /// One dead letter as the API shows it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct DeadLetterView {
     webhook_id: String,
     events: u32,
@@ -74,6 +75,7 @@ fn filter(query: &mut QueryReader<'_>) -> DeadLetterFilter {
 
 /// The letters to replay; all of them by default.
 #[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct RetrySelection {
     since: Option<i64>,
@@ -82,6 +84,7 @@ pub(crate) struct RetrySelection {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ReplayedLetters {
     /// The number of events queued again.
     events: u64,

@@ -6,25 +6,44 @@ use serde::{Deserialize, Serialize};
 
 /// The body of a create or an update; every field may be left out, or be `null`.
 #[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct WebhookSettings {
+    #[cfg_attr(test, schemars(with = "String"))]
     pub url: Patch<String>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub enabled: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub friendly_name: Patch<String>,
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub oauth_client_id: Patch<String>,
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub oauth_client_secret: Patch<String>,
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
     pub oauth_token_url: Patch<String>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub processed: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub delivered: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub deferred: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub bounce: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub dropped: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub open: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub click: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub spam_report: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub unsubscribe: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub group_unsubscribe: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub group_resubscribe: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub account_status_change: Patch<bool>,
 }
 
@@ -54,10 +73,11 @@ impl WebhookSettings {
 
 /// A webhook as callers see it. No secret has a place here.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct WebhookView {
     enabled: bool,
     url: String,
-    /// Only if requested with `include` (SPEC, event webhook update).
+    /// Only if requested with `include`.
     #[serde(skip_serializing_if = "Option::is_none")]
     account_status_change: Option<bool>,
     group_resubscribe: bool,
@@ -126,6 +146,7 @@ impl WebhookView {
 
 /// Every webhook of an account.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct WebhookList {
     pub max_allowed: u32,
     pub webhooks: Vec<WebhookView>,
@@ -133,6 +154,7 @@ pub(crate) struct WebhookList {
 
 /// The body that switches signatures on and off.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Switch {
     #[serde(default)]
     pub enabled: Option<bool>,
@@ -140,6 +162,7 @@ pub(crate) struct Switch {
 
 /// What receivers verify with; empty while posts are not signed.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PublicKey {
     pub id: String,
     pub public_key: String,
@@ -147,6 +170,7 @@ pub(crate) struct PublicKey {
 
 /// The body of a test post.
 #[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct Trial {
     pub id: Option<String>,

@@ -7,6 +7,8 @@
 mod batch;
 mod fail;
 mod message;
+#[cfg(test)]
+mod reference;
 mod scheduled;
 mod wire;
 

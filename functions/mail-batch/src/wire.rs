@@ -9,19 +9,23 @@ use crate::fail;
 
 /// `{batch_id}`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Batch {
     pub(crate) batch_id: String,
 }
 
 /// A batch and its requested status.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Scheduled {
     pub(crate) batch_id: String,
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["cancel", "pause"])))]
     pub(crate) status: BatchStatus,
 }
 
 /// The body of POST.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CreateBatch {
     batch_id: Option<String>,
     status: Option<String>,
@@ -45,6 +49,7 @@ impl CreateBatch {
 
 /// The body of PATCH for a batch.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Update {
     status: Option<String>,
 }
@@ -70,6 +75,7 @@ fn status(given: Option<String>, found: &mut Problems) -> Option<BatchStatus> {
 
 /// The body of PATCH for a message.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Shift {
     send_at: Option<i64>,
 }
@@ -93,6 +99,7 @@ impl Shift {
 
 /// The state of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum MessageState {
     Scheduled,
@@ -125,6 +132,7 @@ fn settled(stage: PartStage) -> Option<MessageState> {
 
 /// What a batch holds.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Listing {
     pub(crate) batch_id: String,
     pub(crate) messages: Vec<BatchEntry>,
@@ -134,8 +142,11 @@ pub(crate) struct Listing {
 
 /// One entry of it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct BatchEntry {
+    #[cfg_attr(test, schemars(with = "String"))]
     message_id: MessageId,
+    #[cfg_attr(test, schemars(with = "i64"))]
     send_at: Timestamp,
     recipients: u32,
     status: MessageState,
@@ -154,14 +165,18 @@ impl BatchEntry {
 
 /// One scheduled mail.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ScheduledMessage {
+    #[cfg_attr(test, schemars(with = "String"))]
     pub(crate) message_id: MessageId,
     pub(crate) sends: Vec<Send>,
 }
 
 /// The part of a scheduled mail that is sent at one second.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Send {
+    #[cfg_attr(test, schemars(with = "i64"))]
     pub send_at: Timestamp,
     pub recipients: u32,
     pub batch_id: Option<String>,

@@ -20,6 +20,8 @@ mod enqueue;
 mod errors;
 mod idempotency;
 mod receive;
+#[cfg(test)]
+mod reference;
 mod size;
 mod template;
 mod waiting;

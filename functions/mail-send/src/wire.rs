@@ -15,7 +15,8 @@ use posthaste_model::Problem;
 use crate::errors::{ValidationErrors, bad_request};
 
 pub(crate) use data::TemplateData;
-use shape::{Shape, Shaped, wrong_types};
+use shape::wrong_types;
+pub(crate) use shape::{Shape, Shaped};
 pub(crate) use value::{ArgsValue, JsonList, Sections, TextValue};
 use value::{Nullable, Strings};
 

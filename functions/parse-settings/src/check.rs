@@ -9,11 +9,16 @@ use crate::App;
 
 /// The body of a create or an update; every field may be left out, or be `null`.
 #[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct SettingRequest {
+    #[cfg_attr(test, schemars(with = "String"))]
     pub(crate) url: Patch<String>,
+    #[cfg_attr(test, schemars(with = "String"))]
     pub(crate) hostname: Patch<String>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub(crate) spam_check: Patch<bool>,
+    #[cfg_attr(test, schemars(with = "bool"))]
     pub(crate) send_raw: Patch<bool>,
 }
 

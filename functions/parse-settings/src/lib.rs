@@ -2,6 +2,8 @@
 
 mod check;
 
+#[cfg(test)]
+mod reference;
 mod settings;
 mod stats;
 mod undelivered;

@@ -15,6 +15,7 @@ use crate::check::{SettingRequest, check_flag, check_hostname, check_target, hos
 
 /// A setting as the API shows it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SettingView {
     url: String,
     hostname: String,
@@ -55,6 +56,7 @@ impl IntoResponse for SavedSetting {
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SettingList {
     result: Vec<SettingView>,
 }

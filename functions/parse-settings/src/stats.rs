@@ -18,17 +18,20 @@ const MOST_DAYS: i32 = 3660;
 const PAGE: usize = 500;
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ParsePeriod {
     date: String,
     stats: [Stat; 1],
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Stat {
     metrics: Metrics,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Metrics {
     received: i64,
 }

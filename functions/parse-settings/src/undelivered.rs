@@ -17,6 +17,7 @@ use crate::App;
 const KNOWN: i64 = 30 * 86_400;
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LostMailView {
     id: String,
     hostname: String,
@@ -51,6 +52,7 @@ pub(crate) async fn list(
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ReplayedMails {
     /// The number of mails queued again.
     mails: usize,

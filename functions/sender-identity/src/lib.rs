@@ -9,6 +9,8 @@ mod domains;
 mod lending;
 mod links;
 mod page;
+#[cfg(test)]
+mod reference;
 mod senders;
 mod sharing;
 mod spf;

@@ -7,6 +7,7 @@ use posthaste_store::{Account, Borrower, Domain, SenderFields, VerifiedSender};
 use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CreateDomain {
     pub(crate) domain: Option<String>,
     pub(crate) subdomain: Option<String>,
@@ -20,22 +21,26 @@ pub(crate) struct CreateDomain {
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Update {
     pub(crate) default: Option<bool>,
     pub(crate) custom_spf: Option<bool>,
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Ip {
     pub(crate) ip: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Username {
     pub(crate) username: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MailRecords {
     pub(crate) domain_id: Option<i64>,
     pub(crate) email: Option<String>,
@@ -44,6 +49,7 @@ pub(crate) struct MailRecords {
 
 /// A domain as the API shows it.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct DomainView {
     id: i64,
     user_id: u32,
@@ -60,19 +66,23 @@ pub(crate) struct DomainView {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subusers: Vec<User>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<i64>"))]
     last_validation_attempt_at: Option<Timestamp>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Dns {
     valid: bool,
     #[serde(rename = "type")]
+    #[cfg_attr(test, schemars(with = "String", extend("enum" = ["cname", "txt", "mx"])))]
     kind: RecordKind,
     host: String,
     data: String,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct User {
     user_id: u32,
     username: String,
@@ -122,6 +132,7 @@ impl DomainView {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Validated {
     pub(crate) id: i64,
     pub(crate) valid: bool,
@@ -129,6 +140,7 @@ pub(crate) struct Validated {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Result {
     pub(crate) valid: bool,
     pub(crate) reason: Option<String>,
@@ -136,6 +148,7 @@ pub(crate) struct Result {
 
 /// What is said about a sender: all of it to create one, parts to change one.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SenderBody {
     pub(crate) nickname: Option<String>,
     pub(crate) from_email: Option<String>,
@@ -175,12 +188,32 @@ impl SenderBody {
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ShownSender {
     id: i64,
     #[serde(flatten)]
+    #[cfg_attr(test, schemars(with = "DocumentedSender"))]
     fields: SenderFields,
     verified: bool,
     locked: bool,
+}
+
+/// The fields of `posthaste_store::SenderFields`, which has no schema.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "it is only described")]
+struct DocumentedSender {
+    nickname: String,
+    from_email: String,
+    from_name: String,
+    reply_to: String,
+    reply_to_name: String,
+    address: String,
+    address2: String,
+    state: String,
+    city: String,
+    zip: String,
+    country: String,
 }
 
 impl From<VerifiedSender> for ShownSender {
@@ -196,17 +229,21 @@ impl From<VerifiedSender> for ShownSender {
 
 /// The envelope of every answer about senders.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(test, schemars(rename = "{T}Results"))]
 pub(crate) struct Results<T> {
     pub(crate) results: T,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Failures {
     pub(crate) soft_failures: Vec<&'static str>,
     pub(crate) hard_failures: Vec<&'static str>,
 }
 
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Steps {
     pub(crate) sender_verified: bool,
     pub(crate) domain_verified: bool,

@@ -2,6 +2,8 @@
 
 mod accounts;
 mod credits;
+#[cfg(test)]
+mod reference;
 mod wire;
 
 use axum::http::{Method, StatusCode};

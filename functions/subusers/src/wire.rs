@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// The body of a creation.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CreateSubuser {
     #[serde(default)]
     pub(crate) username: Option<String>,
@@ -16,6 +17,7 @@ pub(crate) struct CreateSubuser {
     #[serde(default)]
     pub(crate) ips: Option<Vec<String>>,
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Option<String>", extend("enum" = ["global", "eu", null])))]
     pub(crate) region: Option<Region>,
     #[serde(default)]
     pub(crate) include_region: Option<bool>,
@@ -23,16 +25,19 @@ pub(crate) struct CreateSubuser {
 
 /// What a creation answers.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CreatedSubuser {
     pub(crate) username: String,
     pub(crate) user_id: u32,
     pub(crate) email: String,
     pub(crate) credit_allocation: Allocation,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<String>", extend("enum" = ["global", "eu", null])))]
     pub(crate) region: Option<Region>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Allocation {
     #[serde(rename = "type")]
     pub(crate) kind: CreditKind,
@@ -40,12 +45,14 @@ pub(crate) struct Allocation {
 
 /// One subuser.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Subuser {
     disabled: bool,
     id: u32,
     username: String,
     email: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(test, schemars(with = "Option<String>", extend("enum" = ["global", "eu", null])))]
     region: Option<Region>,
 }
 
@@ -63,12 +70,14 @@ impl Subuser {
 
 /// A page of customer accounts.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CustomerList {
     accounts: Vec<Customer>,
     pages: LastCustomer,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Customer {
     id: String,
     created_at: String,
@@ -76,6 +85,7 @@ struct Customer {
 
 /// What the next page follows; nothing when this one is empty.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct LastCustomer {
     #[serde(skip_serializing_if = "Option::is_none")]
     last: Option<String>,
@@ -98,6 +108,7 @@ impl CustomerList {
 
 /// The body that switches something off or on.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Disable {
     #[serde(default)]
     pub(crate) disabled: Option<bool>,
@@ -105,12 +116,14 @@ pub(crate) struct Disable {
 
 /// What the addresses of a subuser are now.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Ips {
     pub(crate) ips: Vec<String>,
 }
 
 /// The kinds of allowances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum CreditKind {
     Unlimited,
@@ -120,10 +133,12 @@ pub(crate) enum CreditKind {
 
 /// The body that gives an allowance.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Allot {
     #[serde(default, rename = "type")]
     pub(crate) kind: Option<CreditKind>,
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Option<String>", extend("enum" = ["daily", "weekly", "monthly", null])))]
     pub(crate) reset_frequency: Option<Frequency>,
     #[serde(default)]
     pub(crate) total: Option<u32>,
@@ -131,6 +146,7 @@ pub(crate) struct Allot {
 
 /// The body that changes what is left of one.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Adjust {
     #[serde(default)]
     pub(crate) allocation_update: Option<i64>,
@@ -138,9 +154,11 @@ pub(crate) struct Adjust {
 
 /// An allowance.
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Allowance {
     #[serde(rename = "type")]
     kind: CreditKind,
+    #[cfg_attr(test, schemars(with = "Option<String>", extend("enum" = ["daily", "weekly", "monthly", null])))]
     reset_frequency: Option<Frequency>,
     remain: Option<i64>,
     total: Option<i64>,

@@ -6,6 +6,8 @@ mod groups;
 mod kind;
 mod lists;
 mod members;
+#[cfg(test)]
+mod reference;
 mod wire;
 
 use http::Method;

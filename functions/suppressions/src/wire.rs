@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// One address of a list; which members it has is the list's.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct SuppressionEntry {
     pub(crate) created: i64,
     pub(crate) email: String,
@@ -31,6 +32,7 @@ impl SuppressionEntry {
 
 /// The body that takes addresses off a list.
 #[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct Clear {
     pub(crate) delete_all: Option<bool>,
@@ -39,6 +41,7 @@ pub(crate) struct Clear {
 
 /// The body that makes or changes a group.
 #[derive(Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct GroupRequest {
     pub(crate) name: Option<String>,
@@ -48,6 +51,7 @@ pub(crate) struct GroupRequest {
 
 /// A group.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct GroupView {
     id: i64,
     name: String,
@@ -79,6 +83,7 @@ impl GroupView {
 
 /// Addresses, in a body and in its answer.
 #[derive(Default, Deserialize, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub(crate) struct Emails {
     pub(crate) recipient_emails: Option<Vec<String>>,
@@ -86,6 +91,7 @@ pub(crate) struct Emails {
 
 /// An address that left a group.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Left {
     pub(crate) email: String,
     pub(crate) group_id: i64,
@@ -95,11 +101,13 @@ pub(crate) struct Left {
 
 /// Every group, and whether an address left it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct GroupMembership {
     pub(crate) suppressions: Vec<MembershipEntry>,
 }
 
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MembershipEntry {
     pub(crate) description: String,
     pub(crate) id: i64,
@@ -110,6 +118,7 @@ pub(crate) struct MembershipEntry {
 
 /// An address that left everything, or nothing at all.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Global {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) recipient_email: Option<String>,

@@ -3,6 +3,8 @@
 
 mod check;
 mod page;
+#[cfg(test)]
+mod reference;
 mod template;
 mod version;
 mod wire;

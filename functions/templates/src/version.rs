@@ -190,13 +190,24 @@ pub(crate) async fn texts(
 /// What the preview is made with. Everything may be left out; a dynamic template then takes its
 /// own `test_data`.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PreviewRequest {
     dynamic_template_data: Option<serde_json::Map<String, Value>>,
     #[serde(default)]
     substitutions: BTreeMap<String, String>,
     subject: Option<String>,
     #[serde(default)]
+    #[cfg_attr(test, schemars(with = "Vec<DocumentedContent>"))]
     content: Vec<Content>,
+}
+
+/// A part of `posthaste_model::Content`, which has no schema.
+#[cfg(test)]
+#[derive(schemars::JsonSchema)]
+#[expect(dead_code, reason = "it is only described")]
+struct DocumentedContent {
+    r#type: String,
+    value: String,
 }
 
 /// Renders one version.

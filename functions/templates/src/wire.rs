@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The body of a new template, of another name, and of a duplicate.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct NameRequest {
     pub(crate) name: Option<String>,
     pub(crate) generation: Option<String>,
@@ -15,6 +16,7 @@ pub(crate) struct NameRequest {
 
 /// The body of a version. What is left out of a change stays.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Draft {
     pub(crate) active: Option<i64>,
     pub(crate) name: Option<String>,
@@ -28,7 +30,9 @@ pub(crate) struct Draft {
 
 /// A template with its versions.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct TemplateBody {
+    #[cfg_attr(test, schemars(with = "String"))]
     id: TemplateId,
     name: String,
     generation: &'static str,
@@ -38,6 +42,7 @@ pub(crate) struct TemplateBody {
 
 /// A version inside its template: a list has no texts.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Inside {
     #[serde(flatten)]
     head: VersionHead,
@@ -49,8 +54,11 @@ struct Inside {
 
 /// A version without its texts.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct VersionHead {
+    #[cfg_attr(test, schemars(with = "String"))]
     id: VersionId,
+    #[cfg_attr(test, schemars(with = "String"))]
     template_id: TemplateId,
     active: u8,
     name: String,
@@ -62,6 +70,7 @@ struct VersionHead {
 
 /// A whole version.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct VersionBody {
     #[serde(flatten)]
     head: VersionHead,
@@ -69,14 +78,15 @@ pub(crate) struct VersionBody {
     plain_content: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     test_data: String,
-    /// Only in the answer to a change, and only if there are any: of two clients in use, one reads an
-    /// object here and the other a list of strings (API facts, appendix C).
+    /// Only in the answer to a change, and only if there are any.
+    // Of two clients in use, one reads an object here and the other a list of strings (API facts, appendix C).
     #[serde(skip_serializing_if = "Vec::is_empty")]
     warnings: Vec<Warning>,
 }
 
 /// An oddity of a version that is not an error.
 #[derive(Debug, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Warning {
     pub(crate) message: String,
 }

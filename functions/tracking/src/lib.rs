@@ -5,6 +5,8 @@
 
 mod landing;
 mod page;
+#[cfg(test)]
+mod reference;
 mod seen;
 mod unsubscribe;
 mod visit;

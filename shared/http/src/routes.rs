@@ -24,6 +24,8 @@ pub struct Route {
     pub method: Method,
     pub path: &'static str,
     pub access: Access,
+    /// The form of its errors.
+    pub dialect: Dialect,
 }
 
 /// The routes of one function.
@@ -81,6 +83,7 @@ impl<S: Clone + Send + Sync + 'static> Routes<S> {
             method,
             path,
             access,
+            dialect: self.dialect,
         });
         self
     }

@@ -10,6 +10,7 @@ pub mod lambda;
 mod lines;
 mod queues;
 mod receiver;
+pub mod reference;
 pub mod relay;
 mod scale;
 mod services;

@@ -79,6 +79,7 @@ fn dollars(ten_billionths: u128) -> String {
 
 /// The cost of a span of days. Amounts are texts, so that none is rounded by a client.
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CostView {
     start_date: String,
     end_date: String,
@@ -89,6 +90,7 @@ pub(crate) struct CostView {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Usage {
     /// Copies of mails that were accepted.
     requests: i64,
@@ -97,12 +99,14 @@ struct Usage {
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Amounts {
     service: String,
     relay: String,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 struct Cost {
     service: String,
     relay: String,

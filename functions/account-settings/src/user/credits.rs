@@ -13,6 +13,7 @@ use crate::AppState;
 
 /// The sending allowance of the account.
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CreditsView {
     remain: i64,
     total: i64,

@@ -13,6 +13,7 @@ use super::{all_subusers, named_subusers};
 use crate::App;
 
 #[derive(Debug, PartialEq, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Reputation {
     reputation: f64,
     username: String,

@@ -16,7 +16,7 @@ use crate::sums::{SumOrder, SumPage, page};
 pub(crate) const AT_ONCE: usize = 16;
 
 /// Counters that the months can be sorted by; the sums take every one.
-const OF_MONTHS: [&str; 9] = [
+pub(crate) const OF_MONTHS: [&str; 9] = [
     "blocks",
     "bounces",
     "clicks",

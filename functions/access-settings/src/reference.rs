@@ -1,0 +1,78 @@
+//! What the API reference says of these routes.
+
+use posthaste_testkit::Services;
+use posthaste_testkit::reference::{Operation, Reference, values};
+
+use crate::allow_list::{AccessAttemptView, Add, EntryList, Remove, Rule};
+use crate::{App, routes};
+
+#[tokio::test]
+async fn reference() {
+    let services = Services::start().await;
+    let routes = routes(services.open(App::from_env), services.gate());
+    described().check(&routes);
+}
+
+fn described() -> Reference {
+    const WARNING: (&str, &str) = (
+        "X-Posthaste-Warning",
+        "Present when the change locks the caller out: the calling address is not on the list.",
+    );
+    const MANY: &str = "A request names at most 10,000 entries.";
+    let id = |operation: Operation| operation.path("rule_id", "The number of an entry.");
+    Reference::new(
+        "access-settings",
+        "IP access",
+        "The addresses that may use the account's keys. An empty list permits every address.",
+    )
+    .on(
+        "POST /v3/access_settings/whitelist",
+        Operation::new("Adds addresses to the allow list")
+            .about(
+                "All of them or none. An entry is an address or a range, such as `192.0.2.0/24`.",
+            )
+            .limit(MANY)
+            .requires(["ips"])
+            .body::<Add>()
+            .answers::<EntryList<Rule>>(201, "The new entries.")
+            .with_header(WARNING.0, WARNING.1),
+    )
+    .on(
+        "GET /v3/access_settings/whitelist",
+        Operation::new("Lists the allow list")
+            .answers::<EntryList<Rule>>(200, "The entries, by id."),
+    )
+    .on(
+        "DELETE /v3/access_settings/whitelist",
+        Operation::new("Removes several entries from the allow list")
+            .about("All of them or none.")
+            .limit(MANY)
+            .requires(["ids"])
+            .body::<Remove>()
+            .answers_nothing(204, "The entries are removed.")
+            .with_header(WARNING.0, WARNING.1)
+            .refuses(404),
+    )
+    .on(
+        "GET /v3/access_settings/whitelist/{rule_id}",
+        id(Operation::new("Shows an entry of the allow list")
+            .answers::<EntryList<Rule>>(200, "A list of the one entry.")),
+    )
+    .on(
+        "DELETE /v3/access_settings/whitelist/{rule_id}",
+        id(Operation::new("Removes an entry from the allow list")
+            .answers_nothing(204, "The entry is removed.")
+            .with_header(WARNING.0, WARNING.1)),
+    )
+    .on(
+        "GET /v3/access_settings/activity",
+        Operation::new("Lists attempts to use the account")
+            .about("Of the last month, permitted or refused, grouped by address and key.")
+            .query(
+                "limit",
+                values::integer(1, 500),
+                "How many; 20 when it is left out.",
+            )
+            .answers::<EntryList<AccessAttemptView>>(200, "The attempts, latest first."),
+    )
+}

@@ -1,0 +1,308 @@
+//! What the API reference says of these routes.
+
+use posthaste_store::METRICS;
+use posthaste_testkit::Services;
+use posthaste_testkit::reference::{Operation, Reference, SchemaOf, values};
+use serde_json::json;
+
+use crate::bounces::BounceStats;
+use crate::download::{FileLink, Requested};
+use crate::logs::{LogDetail, LogList, LogSearch};
+use crate::message::MessageDetail;
+use crate::search::MessageList;
+use crate::stats::{Category, StatsPeriod};
+use crate::subusers::Reputation;
+use crate::{App, routes};
+
+const UTC: &str = "Days are those of UTC, and statistics are kept for 400 days.";
+
+#[tokio::test]
+async fn reference() {
+    let services = Services::start().await;
+    let routes = routes(services.open(App::from_env), services.gate());
+    described().check(&routes);
+}
+
+fn described() -> Reference {
+    let reference = Reference::new(
+        "activity",
+        "Activity and statistics",
+        "What became of mails, each alone and counted; and erasing what is stored of an address.",
+    );
+    subusers(bounces(statistics(messages(reference))))
+}
+
+fn messages(reference: Reference) -> Reference {
+    const SEARCH: &str =
+        "Needs the search (`SearchDays`, `--search-days`); without it the answer is 400.";
+    const EXAMINED: &str = "A search examines 10,000 mails.";
+    let id = |operation: Operation, name| {
+        operation.path(
+            name,
+            "An `sg_message_id`, or the `X-Message-Id` of a mail to one recipient.",
+        )
+    };
+    reference
+        .on(
+            "GET /v3/messages",
+            Operation::new("Finds mails")
+                .about("A query such as `to_email=\"ann@example.com\" AND status=\"delivered\"`; without one the newest mails.")
+                .about(SEARCH)
+                .limit(EXAMINED)
+                .query("query", values::text(), "The query.")
+                .query("limit", values::integer(1, 1_000), "How many; 10 when it is left out.")
+                .answers::<MessageList>(200, "The mails, those with the latest event first.")
+                .with_header("X-Search-Incomplete", "`true` when there were mails that were not examined."),
+        )
+        .on(
+            "GET /v3/messages/{msg_id}",
+            id(Operation::new("Shows a mail and its events"), "msg_id").answers::<MessageDetail>(200, "The mail."),
+        )
+        .on(
+            "POST /v3/messages/download",
+            Operation::new("Requests the events of mails as a file")
+                .about("The request is stored for three days, and the file is written when its link is opened.")
+                .about(SEARCH)
+                .limit("100 requests of an account in twelve hours.")
+                .query("query", values::text(), "The query, as of `GET /v3/messages`.")
+                .answers::<Requested>(202, "The request is stored.")
+                .with_header("Location", "The path that answers with the link."),
+        )
+        .on(
+            "GET /v3/messages/download/{download_uuid}",
+            Operation::new("Shows the link to a requested file")
+                .path("download_uuid", "The id of a request, the end of its `Location`.")
+                .answers::<FileLink>(200, "A link that works for an hour, without a key."),
+        )
+        .on(
+            "GET /downloads/messages/{download_uuid}",
+            Operation::new("Downloads a requested file")
+                .extension()
+                .path("download_uuid", "The id of a request.")
+                .about("The link is signed; only addresses on the account's allow list may open it.")
+                .answers_text(200, "The events, or a part of them.", "text/csv")
+                .with_header("Link", "The next part of a file that is too large for one answer.")
+                .refuses(403)
+                .refuses(404),
+        )
+        .on(
+            "DELETE /v3/messages/recipients/{email}",
+            Operation::new("Erases what is stored of an address")
+                .about("Copies, events, search rows, undelivered events, lost received mails and large bodies.")
+                .extension()
+                .query("suppressions", values::flag(), "Whether the address leaves the suppression lists too.")
+                .answers_nothing(204, "Nothing is left.")
+                .answers_as(202, "Something is left: send the request again.", SchemaOf::Given(json!({
+                    "type": "object",
+                    "required": ["status", "message", "erased", "under_way"],
+                    "properties": {
+                        "status": {"type": "string", "enum": ["pending"]},
+                        "message": {"type": "string"},
+                        "erased": {"type": "integer", "description": "Rows and bodies that are gone."},
+                        "under_way": {"type": "integer", "description": "Mails to the address that have not ended."},
+                    },
+                }))),
+        )
+        .on(
+            "POST /v3/logs",
+            Operation::new("Finds mails by the fields of the email logs")
+                .about("The query is in the body, so that no address is in a URL.")
+                .about(SEARCH)
+                .limit(EXAMINED)
+                .limit("`limit` is 1 to 1,000, and 10 when it is left out.")
+                .body::<LogSearch>()
+                .answers::<LogList>(200, "The mails, latest first."),
+        )
+        .on(
+            "GET /v3/logs/{sg_message_id}",
+            id(Operation::new("Shows a mail and its events as the email logs do"), "sg_message_id")
+                .query("subuser", values::text(), "The number of the subuser that sent it.")
+                .answers::<LogDetail>(200, "The mail. Its events have the form of webhook posts."),
+        )
+}
+
+fn days(operation: Operation) -> Operation {
+    operation
+        .about(UTC)
+        .must_query("start_date", values::day(), "The first day.")
+        .query(
+            "end_date",
+            values::day(),
+            "The last day; today when it is left out.",
+        )
+        .query(
+            "aggregated_by",
+            values::one_of(&["day", "week", "month"]),
+            "The periods; days when it is left out.",
+        )
+}
+
+fn paged(operation: Operation, most: i64, about: &'static str) -> Operation {
+    operation
+        .query("limit", values::integer(1, most), about)
+        .query("offset", values::count(), "How many to skip.")
+}
+
+fn sorted(operation: Operation, metrics: &[&str]) -> Operation {
+    operation
+        .query(
+            "sort_by_metric",
+            values::one_of(metrics),
+            "The counter; `delivered` when it is left out.",
+        )
+        .query(
+            "sort_by_direction",
+            values::one_of(&["desc", "asc"]),
+            "`desc` when it is left out.",
+        )
+}
+
+const PERIODS: &str = "How many periods; 500 when it is left out.";
+const FIVE: &str = "How many; 5 when it is left out.";
+
+fn statistics(reference: Reference) -> Reference {
+    let categories = Operation::new("Counts mails by category");
+    reference
+        .on(
+            "GET /v3/stats",
+            paged(days(Operation::new("Counts mails")), 500, PERIODS)
+                .answers::<Vec<StatsPeriod>>(200, "One entry for each period."),
+        )
+        .on(
+            "GET /v3/categories",
+            paged(
+                Operation::new("Lists the categories of mails"),
+                1_000,
+                "How many; 50 when it is left out.",
+            )
+            .about("Those of the last 400 days.")
+            .query("category", values::text(), "Those that begin so.")
+            .query(
+                "sort_by",
+                values::one_of(&["category"]),
+                "The only order there is.",
+            )
+            .answers::<Vec<Category>>(200, "The names, in their order."),
+        )
+        .on(
+            "GET /v3/categories/stats",
+            days(categories)
+                .must_query(
+                    "categories",
+                    values::texts(),
+                    "A category; may be repeated.",
+                )
+                .limit("A request names at most 10 categories.")
+                .answers::<Vec<StatsPeriod>>(200, "One entry for each period."),
+        )
+        .on(
+            "GET /v3/categories/stats/sums",
+            sorted(
+                paged(
+                    days(Operation::new("Sums the counters of each category")),
+                    500,
+                    FIVE,
+                ),
+                &METRICS,
+            )
+            .answers::<StatsPeriod>(200, "The categories, under the first day."),
+        )
+}
+
+fn bounces(reference: Reference) -> Reference {
+    let dates = |operation: Operation| {
+        operation
+            .about(UTC)
+            .about("With `Accept: text/csv` the answer has comma-separated values.")
+            .query(
+                "start_date",
+                values::day(),
+                "The first day; the oldest when it is left out.",
+            )
+            .query(
+                "end_date",
+                values::day(),
+                "The last day; today when it is left out.",
+            )
+            .answers::<BounceStats>(200, "The counts, day by day.")
+            .answers_text(200, "The counts, day by day.", "text/csv")
+    };
+    let one = |operation: Operation| {
+        dates(operation).path(
+            "classification",
+            "A classification, such as `Invalid Address`, in any case.",
+        )
+    };
+    reference
+        .on_all(
+            [
+                "GET /v3/suppression/bounces/classifications",
+                "GET /v3/suppressions/bounces/classifications",
+            ],
+            dates(Operation::new("Counts bounces by classification")),
+        )
+        .on_all(
+            [
+                "GET /v3/suppression/bounces/classifications/{classification}",
+                "GET /v3/suppressions/bounces/classifications/{classification}",
+            ],
+            one(Operation::new(
+                "Counts the bounces of a classification by domain",
+            )),
+        )
+}
+
+fn subusers(reference: Reference) -> Reference {
+    const SIZE: &str = "An answer has at most 20,000 statistics: subusers times periods.";
+    let month = |operation: Operation| {
+        sorted(paged(operation, 500, FIVE), &crate::subusers::OF_MONTHS)
+            .must_query("date", values::day(), "A day of the month.")
+            .answers::<StatsPeriod>(200, "The subusers, under the first day of the month.")
+    };
+    reference
+        .on(
+            "GET /v3/subusers/reputations",
+            Operation::new("Shows the reputation of subusers")
+                .query(
+                    "usernames",
+                    values::texts(),
+                    "Only these: repeated, or with commas.",
+                )
+                .answers::<Vec<Reputation>>(200, "From 0 to 100."),
+        )
+        .on(
+            "GET /v3/subusers/stats",
+            paged(
+                days(Operation::new("Counts mails by subuser")),
+                500,
+                PERIODS,
+            )
+            .must_query("subusers", values::texts(), "A user name; may be repeated.")
+            .limit("A request names at most 500 subusers.")
+            .limit(SIZE)
+            .answers::<Vec<StatsPeriod>>(200, "One entry for each period."),
+        )
+        .on(
+            "GET /v3/subusers/stats/sums",
+            sorted(
+                paged(
+                    days(Operation::new("Sums the counters of each subuser")),
+                    500,
+                    FIVE,
+                ),
+                &METRICS,
+            )
+            .answers::<StatsPeriod>(200, "The subusers, under the first day."),
+        )
+        .on(
+            "GET /v3/subusers/stats/monthly",
+            month(Operation::new(
+                "Sums the counters of each subuser in a month",
+            ))
+            .query("subuser", values::text(), "Only the one of this name."),
+        )
+        .on(
+            "GET /v3/subusers/{subuser_name}/stats/monthly",
+            month(Operation::new("Sums the counters of a subuser in a month")),
+        )
+}

@@ -1,0 +1,116 @@
+//! What the API reference says of these routes.
+
+use posthaste_testkit::Services;
+use posthaste_testkit::reference::{Operation, Reference, values};
+
+use crate::check::SettingRequest;
+use crate::settings::{SettingList, SettingView};
+use crate::stats::ParsePeriod;
+use crate::undelivered::{LostMailView, ReplayedMails};
+use crate::{App, routes};
+
+#[tokio::test]
+async fn reference() {
+    let services = Services::start().await;
+    let routes = routes(services.open(App::from_env), services.gate());
+    described().check(&routes);
+}
+
+fn described() -> Reference {
+    const WARNING: (&str, &str) = (
+        "Warning",
+        "Present when `spam_check` is on and the service has no spam filter.",
+    );
+    let hostname =
+        |operation: Operation| operation.path("hostname", "The hostname of a parse setting.");
+    Reference::new(
+        "parse-settings",
+        "Inbound parse",
+        "Hostnames whose received mail is posted to a URL, and mails that were not taken.",
+    )
+    .on(
+        "POST /v3/user/webhooks/parse/settings",
+        Operation::new("Creates a parse setting")
+            .about("The hostname is an authenticated domain of the account, or lies under one.")
+            .requires(["url", "hostname"])
+            .body::<SettingRequest>()
+            .answers::<SettingView>(201, "The setting.")
+            .with_header(WARNING.0, WARNING.1),
+    )
+    .on(
+        "GET /v3/user/webhooks/parse/settings",
+        Operation::new("Lists the parse settings")
+            .query(
+                "limit",
+                values::integer(1, i64::MAX),
+                "How many; all of them when it is left out.",
+            )
+            .query("offset", values::count(), "How many to skip.")
+            .answers::<SettingList>(200, "The settings."),
+    )
+    .on(
+        "GET /v3/user/webhooks/parse/settings/{hostname}",
+        hostname(Operation::new("Shows a parse setting"))
+            .answers::<SettingView>(200, "The setting."),
+    )
+    .on(
+        "PATCH /v3/user/webhooks/parse/settings/{hostname}",
+        hostname(Operation::new("Changes a parse setting"))
+            .about("What is left out stays. The hostname cannot be changed.")
+            .body::<SettingRequest>()
+            .answers::<SettingView>(200, "The setting.")
+            .with_header(WARNING.0, WARNING.1),
+    )
+    .on(
+        "DELETE /v3/user/webhooks/parse/settings/{hostname}",
+        hostname(Operation::new("Deletes a parse setting"))
+            .answers_nothing(204, "The setting is deleted."),
+    )
+    .on(
+        "GET /v3/user/webhooks/parse/stats",
+        Operation::new("Counts received mails")
+            .must_query("start_date", values::day(), "The first day.")
+            .query(
+                "end_date",
+                values::day(),
+                "The last day; today when it is left out.",
+            )
+            .query(
+                "aggregated_by",
+                values::one_of(&["day", "week", "month"]),
+                "The periods; days when it is left out.",
+            )
+            .query(
+                "limit",
+                values::integer(1, 500),
+                "How many periods; 500 when it is left out.",
+            )
+            .query("offset", values::count(), "How many periods to skip.")
+            .limit("The days lie at most ten years apart.")
+            .answers::<Vec<ParsePeriod>>(200, "One entry for each period."),
+    )
+    .on(
+        "GET /v3/user/webhooks/parse/undelivered",
+        Operation::new("Lists received mails that were not taken")
+            .extension()
+            .query(
+                "limit",
+                values::integer(1, 500),
+                "How many; 100 when it is left out.",
+            )
+            .query("after", values::text(), "The `next` of the page before.")
+            .answers_as(
+                200,
+                "Mails that were given up after 72 hours, or refused by the receiver.",
+                values::undelivered_page::<LostMailView>(),
+            ),
+    )
+    .on(
+        "POST /v3/user/webhooks/parse/undelivered/replay",
+        Operation::new("Posts received mails again that were not taken")
+            .extension()
+            .about("A body is ignored.")
+            .limit("One request replays 200 mails; `more` says that others remain.")
+            .answers::<ReplayedMails>(202, "How many mails are queued."),
+    )
+}
