@@ -116,7 +116,7 @@ def section(text, heading):
 def wrong_paths(text, template):
     """Paths of the template that the page of the API does not list as served, or lists as not served."""
     routes = set(re.findall(r"^ {10}(/[^$\s]\S*):$", template, re.MULTILINE))
-    spans = lambda heading: set(re.findall(r"`(/[\w/]+)`", section(text, heading)))
+    spans = lambda heading: set(re.findall(r"`(/[\w/.]+)`", section(text, heading)))
     served, missing = spans("What is served"), spans("What is not served")
     within = lambda route, paths: any(route == path or route.startswith(f"{path}/") for path in paths)
     yield from (f"does not list {route}" for route in sorted(routes) if not within(route, served - missing))

@@ -15,6 +15,7 @@ mod layers;
 mod limits;
 mod mx;
 mod names;
+mod reference;
 mod service;
 mod sizes;
 mod smtp;

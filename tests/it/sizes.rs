@@ -21,10 +21,6 @@ const LINES_OF_CODE: usize = 40;
 /// The small files, and why each is not part of another.
 const SMALL: &[(&str, &str)] = &[
     (
-        "functions/api-keys/src/docs.rs",
-        "the page that errors link to, made of two texts; no key is needed for it",
-    ),
-    (
         "shared/http/src/page.rs",
         "the frame of every public page, whichever function answers with it",
     ),

@@ -1,52 +1,107 @@
-//! `GET /docs/errors`: the catalogue that the `help` of an error leads to, and the list of paths.
-//!
-//! Both parts are Markdown with an anchor for each entry: the errors of every endpoint, and those
-//! of mail/send, which has a text of its own for each rule.
+//! The documentation that the service carries: `/docs`, `/openapi.json`, `/docs/errors`, and `/`, which says where
+//! things are. The same for every reader, whatever the request holds.
+
+mod document;
+mod fields;
+mod page;
+mod places;
 
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
-use axum::http::{HeaderName, header};
+use axum::Json;
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
-use pulldown_cmark::{Options, Parser, html};
+pub(crate) use places::PlaceLinks;
 
-use crate::PATHS;
+pub use places::OtherPlaces;
+
+use crate::{AppState, PATHS};
 
 const OF_ALL: &str = include_str!("../../../shared/http/ERRORS.md");
 const OF_MAIL_SEND: &str = include_str!("../../mail-send/ERRORS.md");
 
-/// `GET /docs/errors`: the same for every reader, whatever the request holds.
-pub(crate) async fn errors() -> Response {
-    static PAGE: LazyLock<String> = LazyLock::new(page);
-    const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; \
-        base-uri 'none'";
-    let headers: [(HeaderName, &str); 3] = [
-        (header::CONTENT_TYPE, "text/html; charset=utf-8"),
-        (header::CONTENT_SECURITY_POLICY, POLICY),
-        (header::CACHE_CONTROL, "public, max-age=3600"),
-    ];
-    (headers, PAGE.as_str()).into_response()
-}
-
-fn page() -> String {
-    let mut text = format!("{OF_ALL}\n## Paths\n<a id=\"paths\"></a>\n\n");
+/// The text of the page.
+fn catalogue() -> String {
+    let mut text = format!(
+        "{OF_ALL}\n## Paths\n<a id=\"paths\"></a>\n\nWhat each does is in [the API reference](/docs); what is not \
+         served, and why, is [there too](/docs#not-served).\n\n"
+    );
     for path in PATHS {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "* `{path}`");
     }
     text.push('\n');
     text.push_str(OF_MAIL_SEND);
-    let mut body = String::new();
-    let tables = Options::ENABLE_TABLES;
-    html::push_html(&mut body, Parser::new_ext(&text, tables));
-    format!(
-        "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\">\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\
-         <title>Errors</title><style>body{{font:1rem/1.5 system-ui,sans-serif;max-width:70rem;\
-         margin:2rem auto;padding:0 1rem}}table{{border-collapse:collapse}}td,th{{border:1px solid \
-         #ccc;padding:.3rem .6rem;text-align:left;vertical-align:top}}:target{{outline:3px solid}}\
-         </style></head><body>{body}</body></html>"
-    )
+    text
+}
+
+/// `GET /`: a page for browsers, JSON for others.
+pub(crate) async fn places(State(state): State<AppState>, headers: HeaderMap) -> Response {
+    let places = PlaceLinks::of(&state.app.places);
+    let accept = headers
+        .get(header::ACCEPT)
+        .and_then(|accept| accept.to_str().ok());
+    let mut response = if accept.is_some_and(wants_html) {
+        html(places::page(&places))
+    } else {
+        Json(places).into_response()
+    };
+    response
+        .headers_mut()
+        .insert(header::VARY, HeaderValue::from_static("accept"));
+    response
+}
+
+/// Whether the first type that is known of an `Accept` header is HTML. Browsers name it first.
+fn wants_html(accept: &str) -> bool {
+    let types = accept
+        .split(',')
+        .map(|one| one.split(';').next().unwrap_or_default().trim());
+    let mut known = types.filter_map(|one| match one.to_ascii_lowercase().as_str() {
+        "text/html" | "application/xhtml+xml" => Some(true),
+        "application/json" | "application/*" | "*/*" => Some(false),
+        _ => None,
+    });
+    known.next().unwrap_or(false)
+}
+
+/// `GET /docs`: the reference as a page.
+pub(crate) async fn reference() -> Response {
+    static PAGE: LazyLock<String> = LazyLock::new(|| page::reference(&document::document()));
+    html(PAGE.as_str())
+}
+
+/// `GET /openapi.json`.
+pub(crate) async fn openapi() -> Response {
+    static DOCUMENT: LazyLock<String> = LazyLock::new(|| document::document().to_string());
+    cached("application/json", DOCUMENT.as_str())
+}
+
+/// `GET /docs/errors`: the catalogue that the `help` of an error leads to.
+pub(crate) async fn errors() -> Response {
+    static PAGE: LazyLock<String> = LazyLock::new(|| page::errors(&catalogue()));
+    html(PAGE.as_str())
+}
+
+fn html(page: impl Into<axum::body::Body>) -> Response {
+    const POLICY: &str =
+        "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; base-uri 'none'";
+    let mut response = cached("text/html; charset=utf-8", page);
+    let policy = HeaderValue::from_static(POLICY);
+    response
+        .headers_mut()
+        .insert(header::CONTENT_SECURITY_POLICY, policy);
+    response
+}
+
+fn cached(content_type: &'static str, body: impl Into<axum::body::Body>) -> Response {
+    let headers: [(HeaderName, &str); 2] = [
+        (header::CONTENT_TYPE, content_type),
+        (header::CACHE_CONTROL, "public, max-age=3600"),
+    ];
+    (headers, body.into()).into_response()
 }
 
 #[cfg(test)]
@@ -54,8 +109,26 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_page_is_for_readers_that_name_it_first() {
+        for (accept, want) in [
+            (
+                "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+                true,
+            ),
+            ("TEXT/HTML", true),
+            ("application/json", false),
+            ("application/json, text/html", false),
+            ("*/*", false),
+            ("image/png", false),
+            ("", false),
+        ] {
+            assert_eq!(wants_html(accept), want, "{accept}");
+        }
+    }
+
+    #[test]
     fn each_anchor_is_in_the_page_and_each_path_is_listed() {
-        let page = page();
+        let page = page::errors(&catalogue());
         for anchor in [
             "invalid-json",
             "wrong-type",

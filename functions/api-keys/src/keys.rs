@@ -13,6 +13,7 @@ use crate::grant::check_names;
 
 /// The body of create, PUT and PATCH. `null` is the same as left out.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct KeyRequest {
     #[serde(default)]
     name: Option<String>,
@@ -74,6 +75,7 @@ impl KeyRequest {
 
 /// A new key: the only answer that ever holds the secret.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct CreatedKey {
     pub(crate) api_key: String,
     pub(crate) api_key_id: String,
@@ -86,6 +88,7 @@ pub(crate) struct CreatedKey {
 
 /// A key with what it may do.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Whole {
     api_key_id: String,
     name: String,
@@ -107,6 +110,7 @@ impl From<&ApiKey> for Whole {
 
 /// A key as lists and renames show it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Brief {
     api_key_id: String,
     name: String,
@@ -126,12 +130,14 @@ impl From<&ApiKey> for Brief {
 
 /// The keys of an account.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct KeyList {
     pub(crate) result: Vec<Brief>,
 }
 
 /// What the calling key may do.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Scopes {
     pub(crate) scopes: Vec<String>,
 }

@@ -1,4 +1,5 @@
-//! `/v3/api_keys…` and `/v3/scopes`: an account's keys and their scopes. And the catalogue of errors.
+//! `/v3/api_keys…` and `/v3/scopes`: an account's keys and their scopes. And the documentation that the service
+//! carries: the API reference, the catalogue of errors, and where things are.
 
 mod changes;
 mod docs;
@@ -6,6 +7,8 @@ mod grant;
 
 mod keys;
 mod paths;
+#[cfg(test)]
+mod reference;
 
 use axum::http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
@@ -13,6 +16,7 @@ use posthaste_model::{Clock, Entropy};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
+pub use docs::OtherPlaces;
 pub use paths::PATHS;
 
 /// The dependencies of the function.
@@ -21,6 +25,8 @@ pub struct App {
     pub store: Store,
     pub clock: Clock,
     pub entropy: Entropy,
+    /// What `/` names beside the documentation.
+    pub places: OtherPlaces,
 }
 
 impl App {
@@ -30,6 +36,7 @@ impl App {
             store: platform.store()?,
             clock: platform.clock(),
             entropy: platform.entropy(),
+            places: platform.part().unwrap_or_default(),
         })
     }
 }
@@ -81,7 +88,10 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
             keys::delete,
         )
         .at(Method::GET, "/v3/scopes", Access::AnyKey, keys::scopes)
+        .at(Method::GET, "/", Access::Public, docs::places)
+        .at(Method::GET, "/docs", Access::Public, docs::reference)
         .at(Method::GET, "/docs/errors", Access::Public, docs::errors)
+        .at(Method::GET, "/openapi.json", Access::Public, docs::openapi)
         .with_state(state)
 }
 

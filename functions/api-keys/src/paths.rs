@@ -3,12 +3,15 @@
 
 /// Sorted. The test of the routers holds it to what the functions declare (`tests/it/callers`).
 pub const PATHS: &[&str] = &[
+    "/",
     "/asm/preferences",
     "/asm/unsubscribe",
+    "/docs",
     "/docs/errors",
     "/downloads/messages/{download_uuid}",
     "/forwards/confirm/{token}",
     "/ls/click",
+    "/openapi.json",
     "/senders/verify/{token}",
     "/v3/access_settings/activity",
     "/v3/access_settings/whitelist",

@@ -178,6 +178,7 @@ impl Host {
                 public_url: public_url
                     .unwrap_or_else(|| PublicUrl::of_listener(tls.is_some(), api)),
                 mailbox: &mailbox,
+                mailbox_address,
             },
         );
         let gate = platform.gate()?;

@@ -1,6 +1,8 @@
 //! What the functions of a local host are opened from: the same variables as on AWS, and the parts that this
 //! process holds instead of AWS's services. Everything in which a laptop differs is here.
 
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::http::Extensions;
@@ -32,6 +34,8 @@ pub(crate) struct HostParts<'a> {
     pub(crate) public_url: PublicUrl,
     /// The mailbox, whose page lists every copy.
     pub(crate) mailbox: &'a Mailbox,
+    /// Where the mailbox is, which `/` names.
+    pub(crate) mailbox_address: SocketAddr,
 }
 
 /// The platform of a host with these settings.
@@ -93,6 +97,12 @@ fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
     own.insert(feed.acceptance);
     own.insert(feed.events);
     own.insert(feed.elsewhere);
+    let places = [
+        ("mailbox", format!("http://{}", parts.mailbox_address)),
+        ("health", "/health".to_owned()),
+    ];
+    let places = places.map(|(name, target)| (name.to_owned(), target));
+    own.insert(api_keys::OtherPlaces(BTreeMap::from(places)));
     // Receivers may run on this machine.
     own.insert(settings.receivers());
     if settings.quick_retries {
