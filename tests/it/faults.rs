@@ -30,7 +30,7 @@ pub(crate) fn busy_table() -> TableFaults {
             let mut bits = (number ^ salt << 56).wrapping_add(0x9e37_79b9_7f4a_7c15);
             bits = (bits ^ bits >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             bits = (bits ^ bits >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            (bits ^ bits >> 31) % ONE_IN == 0
+            (bits ^ bits >> 31).is_multiple_of(ONE_IN)
         };
         if random(1) {
             return Some(error("ProvisionedThroughputExceededException", &[]));

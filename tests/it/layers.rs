@@ -71,7 +71,7 @@ fn every_room_depends_only_on_the_rooms_below_it() {
 
 #[test]
 fn each_outside_thing_has_one_room_that_knows_it() {
-    let owners: [(&str, &[&str]); 10] = [
+    let owners: [(&str, &[&str]); 11] = [
         (
             "aws-sdk-dynamodb",
             &["posthaste-store", "posthaste-testkit"],

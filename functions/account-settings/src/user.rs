@@ -26,6 +26,8 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
     const EMAIL: &str = "/v3/user/email";
     const USERNAME: &str = "/v3/user/username";
     const TIMEZONE: &str = "/v3/user/timezone";
+    const CREDITS: &str = "/v3/user/credits";
+    const COST: &str = "/v3/user/cost";
     const TWO_FACTORS: &str = "/v3/user/multifactor_authentication";
     let scope = Access::Scope;
     let billing = |own| Access::Either(own, "billing.read");
@@ -43,19 +45,9 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
             billing("user.account.read"),
             account,
         )
-        .at(
-            Method::GET,
-            "/v3/user/credits",
-            billing("user.credits.read"),
-            credits::read,
-        )
+        .at(Method::GET, CREDITS, billing("user.credits.read"), credits::read)
         // All of it is billing, which a Full Access key leaves out (SPEC, "Authentication").
-        .at(
-            Method::GET,
-            "/v3/user/cost",
-            scope("billing.read"),
-            cost::read,
-        )
+        .at(Method::GET, COST, scope("billing.read"), cost::read)
         .at(Method::GET, EMAIL, scope("user.email.read"), email)
         .at(Method::PUT, EMAIL, scope("user.email.update"), change_email)
         .at(Method::GET, USERNAME, scope("user.username.read"), username)

@@ -164,10 +164,7 @@ async fn attempt(
     let processed = at(app.clock.now_ms()).first_processed();
     let end = match (rendered, admitted) {
         (Err(reason), _) => Ok(at(app.clock.now_ms()).dropped(&reason)),
-        (Ok(_), Err(wait)) => {
-            let response = wait.response().to_owned();
-            Ok(at(app.clock.now_ms()).expired(response))
-        }
+        (Ok(_), Err(wait)) => Ok(at(app.clock.now_ms()).expired(wait.response().to_owned())),
         (Ok(rendered), Ok(permit)) => {
             hand_over(app, context, copy, (rendered, signer, permit), at).await
         }
@@ -186,11 +183,9 @@ async fn attempt(
             let about = at(app.clock.now_ms());
             // Where the wait begins, the write that records that gives the claim back.
             if about.start_of(&wait).is_none() {
-                let now = app.clock.now();
-                let store = &app.store;
-                store
-                    .release_claim(which, job.attempt, &app.owner, now)
-                    .await?;
+                let (store, now) = (&app.store, app.clock.now());
+                let given = store.release_claim(which, job.attempt, &app.owner, now);
+                given.await?;
             }
             Ok(waiting(&about, row, wait, true))
         }
@@ -328,9 +323,7 @@ async fn hand_over<'a>(
         .await
     {
         Ok(bytes) => bytes,
-        Err(Unbuilt::Mail(reason)) => {
-            return Ok(about(app.clock.now_ms()).dropped(&reason));
-        }
+        Err(Unbuilt::Mail(reason)) => return Ok(about(app.clock.now_ms()).dropped(&reason)),
         Err(Unbuilt::Configuration(error)) => {
             tracing::error!(message.id = %job.message, "message {} cannot be built: {error}", job.message);
             return Ok(about(app.clock.now_ms()).unbuilt());

@@ -102,24 +102,17 @@ impl Reaction {
                 reports: vec![about.event(EventKind::SpamReport)],
                 visits: Vec::new(),
             },
-            Some(FixedOutcome::Unsubscribed) => {
-                let base = app
-                    .tracking
-                    .as_ref()
-                    .map(|base| base.as_str().trim_end_matches('/'));
+            Some(FixedOutcome::Unsubscribed) => Self {
                 // As a link of the mail would: from its group, or from everything.
-                let event = match about.mail.asm {
+                reports: vec![match about.mail.asm {
                     None => visit(EventKind::Unsubscribe),
                     Some(_) => Event {
-                        url: base.map(|base| format!("{base}{UNSUBSCRIBE_PATH}")),
+                        url: unsubscribe_page(app),
                         ..visit(EventKind::GroupUnsubscribe)
                     },
-                };
-                Self {
-                    reports: vec![event],
-                    visits: Vec::new(),
-                }
-            }
+                }],
+                visits: Vec::new(),
+            },
             Some(outcome @ (FixedOutcome::Opened | FixedOutcome::Clicked)) => {
                 let open = Event {
                     sg_machine_open: Some(false),
@@ -162,6 +155,12 @@ impl Reaction {
         }
         events
     }
+}
+
+/// The page on which recipients unsubscribe.
+fn unsubscribe_page(app: &App) -> Option<String> {
+    let base = app.tracking.as_ref()?.as_str().trim_end_matches('/');
+    Some(format!("{base}{UNSUBSCRIBE_PATH}"))
 }
 
 /// The first web link of the HTML, else of the text: where it leads, if its clicks are tracked.

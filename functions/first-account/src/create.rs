@@ -82,6 +82,7 @@ async fn create(app: &App, request: &ResourceRequest) -> Result<(), CreateError>
         scopes: Vec::new(),
         hash: secret.hash(),
         created_at: now,
+        is_test: false,
     };
     if app.store.create_first_account(&account, &key).await? {
         tracing::info!(account.id = %account.id, "created account {}", account.id);

@@ -74,8 +74,9 @@ fn event(question: &InsightsQuestion, insight: &SesInsight) -> Option<Value> {
         "REJECT" => ("Reject", "reject", json!({})),
         _ => return None,
     };
-    event["eventType"] = kind.into();
-    event[member] = content;
+    let members = event.as_object_mut()?;
+    members.insert("eventType".to_owned(), kind.into());
+    members.insert(member.to_owned(), content);
     Some(event)
 }
 

@@ -9,7 +9,7 @@ use posthaste_model::{AccountId, Event, Timestamp};
 use posthaste_notices::StatusReports;
 use posthaste_queue::BusEvent;
 use posthaste_runtime::WorkError;
-use posthaste_store::{Account, MailEnd, SendingRates, SuspensionCause};
+use posthaste_store::{Account, MailEnd, SendingRates, SuspensionCause, SuspensionRequest};
 use serde_json::json;
 
 use crate::App;
@@ -55,10 +55,12 @@ async fn suspend(
     let id = &judged.id;
     // Unless an operator has changed it since it was judged.
     let may = |account: &Account| account.verdict == judged.verdict;
-    let changed = app
-        .store
-        .set_suspended(id, true, cause, app.clock.now(), may)
-        .await?;
+    let wanted = SuspensionRequest {
+        suspended: true,
+        cause,
+        at: app.clock.now(),
+    };
+    let changed = app.store.set_suspended(id, wanted, may).await?;
     let Some((account, is_change)) = changed else {
         return Ok(());
     };

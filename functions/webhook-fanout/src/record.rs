@@ -29,7 +29,7 @@ struct UnrecordedEvents<T> {
 
 /// Writes everything now, or queues it for later.
 pub(crate) async fn record(app: &App, account: &AccountId, events: &[Event]) -> Disposition {
-    match write(app, account, events).await {
+    match Box::pin(write(app, account, events)).await {
         Disposition::Done => Disposition::Done,
         // Also permanent failures: posting the events again would not help.
         Disposition::Retry | Disposition::Fail => later(app, account, events).await,
@@ -40,7 +40,7 @@ pub(crate) async fn record(app: &App, account: &AccountId, events: &[Event]) -> 
 pub(crate) async fn again(app: &App, events: Vec<Event>) -> Disposition {
     // They were deferred by account.
     match events.first() {
-        Some(first) => write(app, &first.account, &events).await,
+        Some(first) => Box::pin(write(app, &first.account, &events)).await,
         None => Disposition::Done,
     }
 }

@@ -17,23 +17,27 @@ use crate::start_error::StartError;
 use crate::table::{Disk, Table};
 use crate::{console, functions, health};
 
+/// What the API is made of.
+pub(crate) struct ApiParts<'a> {
+    pub(crate) platform: &'a Platform,
+    pub(crate) gate: &'a Authorizer,
+    pub(crate) mail_send: &'a mail_send::App,
+    pub(crate) table: &'a Table,
+    pub(crate) queues: Local,
+    /// The key of the first account, if known.
+    pub(crate) key: Option<&'a String>,
+}
+
 /// The API's router.
-pub(crate) fn router(
-    settings: &HostSettings,
-    platform: &Platform,
-    gate: &Authorizer,
-    mail_send: &mail_send::App,
-    table: &Table,
-    queues: Local,
-    key: Option<&String>,
-) -> Result<Router, StartError> {
-    let routes = functions::routes(platform, gate, mail_send)?.into_router();
+pub(crate) fn router(settings: &HostSettings, parts: ApiParts<'_>) -> Result<Router, StartError> {
+    let (table, queues) = (parts.table, Some(parts.queues));
+    let routes = functions::routes(parts.platform, parts.gate, parts.mail_send)?.into_router();
     let routes = durable(routes, table.disk.clone());
-    let routes = match key.filter(|_| settings.any_key) {
+    let routes = match parts.key.filter(|_| settings.any_key) {
         None => routes,
         Some(key) => with_any_key(routes, table.store.clone(), key),
     };
-    let health = health::routes(table.store.clone(), Some(queues), settings.clock.clone());
+    let health = health::routes(table.store.clone(), queues, settings.clock.clone());
     Ok(health.merge(console::requests(routes)))
 }
 

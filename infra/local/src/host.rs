@@ -18,6 +18,7 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
+use crate::api::ApiParts;
 use crate::engine::{Engine, RETRIES, SEND};
 use crate::folder::Folder;
 use crate::mailbox_feed::LocalSchedule;
@@ -253,15 +254,15 @@ impl Host {
             Some(login) => login.protect(page),
         };
         let queues = engine.local(SEND);
-        let routes = api::router(
-            settings,
-            &platform,
-            &gate,
-            &mail_send,
-            &table,
+        let parts = ApiParts {
+            platform: &platform,
+            gate: &gate,
+            mail_send: &mail_send,
+            table: &table,
             queues,
-            first.key.as_ref(),
-        )?;
+            key: first.key.as_ref(),
+        };
+        let routes = api::router(settings, parts)?;
         let api_server = server("API", tls, routes);
         let mut servers = vec![
             tokio::spawn(api_server.run(api_listener, stopped(stop.clone()))),

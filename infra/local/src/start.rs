@@ -135,6 +135,29 @@ fn reputation_guard(args: &Args) -> ReputationGuard {
     args.reputation_guard.unwrap_or(default)
 }
 
+fn limits(args: &Args) -> RateLimits {
+    let default = RateLimits::default();
+    RateLimits {
+        requests: args.rate_limit.unwrap_or(default.requests),
+        mail_send: args.rate_limit.unwrap_or(default.mail_send),
+        period: args.rate_period,
+        ..default
+    }
+}
+
+/// The flags of the ports that were not asked for.
+fn movable(args: &Args) -> Vec<&'static str> {
+    let ports = [
+        ("--port", args.port),
+        ("--mailbox-port", args.mailbox_port),
+        ("--smtp-port", args.smtp_port),
+        ("--submission-port", args.submission_port),
+        ("--no-login-port", args.no_login_port),
+    ];
+    let movable = ports.into_iter().filter(|(_, asked)| asked.is_none());
+    movable.map(|(flag, _)| flag).collect()
+}
+
 impl HostSettings {
     /// The settings of a command line.
     ///
@@ -152,28 +175,13 @@ impl HostSettings {
         let clock = turnable.as_ref().map_or(clock, TurnableClock::clock);
         let entropy = args.seed.map_or(entropy, Entropy::seeded);
         let at = |port| SocketAddr::new(args.host, port);
-        let default = RateLimits::default();
-        let limits = RateLimits {
-            requests: args.rate_limit.unwrap_or(default.requests),
-            mail_send: args.rate_limit.unwrap_or(default.mail_send),
-            period: args.rate_period,
-            ..default
-        };
-        let ports = [
-            ("--port", args.port),
-            ("--mailbox-port", args.mailbox_port),
-            ("--smtp-port", args.smtp_port),
-            ("--submission-port", args.submission_port),
-            ("--no-login-port", args.no_login_port),
-        ];
-        let movable = ports.into_iter().filter(|(_, asked)| asked.is_none());
         Ok(Self {
             api: at(args.port.unwrap_or(API_PORT)),
             mailbox: at(args.mailbox_port.unwrap_or(MAILBOX_PORT)),
             smtp: at(args.smtp_port.unwrap_or(INBOUND_PORT)),
             submission: at(args.submission_port.unwrap_or(SUBMISSION_PORT)),
             no_login: no_login_port(args)?.map(at),
-            movable: movable.map(|(flag, _)| flag).collect(),
+            movable: movable(args),
             api_key: args.api_key.clone(),
             any_key: args.any_key,
             mailbox_hosts: args.mailbox_host.clone(),
@@ -197,7 +205,7 @@ impl HostSettings {
             search_days: args.search_days,
             table_faults: None,
             reputation_guard: reputation_guard(args),
-            limits,
+            limits: limits(args),
             http: HttpLimits::default()
                 .with_connections_per_client(args.connections_per_address.get()),
             allow_private_webhooks: args.allow_private_webhooks,

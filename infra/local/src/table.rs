@@ -136,6 +136,16 @@ fn forgetting(database: Database) -> std::io::Result<std::sync::mpsc::Sender<()>
     Ok(forget)
 }
 
+fn database(file: Option<&Path>) -> Result<Database, dynoxide::DynoxideError> {
+    let Some(file) = file else {
+        return Database::memory();
+    };
+    let database = Database::new(&file.to_string_lossy())?;
+    // Sets SQLite's `synchronous` to NORMAL: commits do not wait for the disk, see `disk`.
+    database.disable_bulk_loading()?;
+    Ok(database)
+}
+
 /// What becomes of rows past their time, which no read returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowExpiry {
@@ -162,15 +172,7 @@ impl Table {
             Some(_) => TableError::Damaged(damage::sentence(&name, &error.to_string())),
             None => TableError::Open(name.clone(), error.to_string()),
         };
-        let database = match file {
-            None => Database::memory().map_err(open)?,
-            Some(file) => {
-                let database = Database::new(&file.to_string_lossy()).map_err(open)?;
-                // Sets SQLite's `synchronous` to NORMAL: commits do not wait for the disk, see `disk`.
-                database.disable_bulk_loading().map_err(open)?;
-                database
-            }
-        };
+        let database = database(file).map_err(open)?;
         let (calls, mut asked) = mpsc::unbounded_channel::<Call>();
         let (end, ended) = oneshot::channel();
         let (damage, rows) = (Damage::default(), Damage::default());

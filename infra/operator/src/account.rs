@@ -2,7 +2,7 @@
 
 use clap::{Subcommand, ValueEnum};
 use posthaste_notices::StatusReports;
-use posthaste_store::{Account, AccountStatus, SuspensionCause};
+use posthaste_store::{Account, AccountStatus, SuspensionCause, SuspensionRequest};
 
 use crate::account_lookup::{region, to_json};
 use crate::{CommandError, Report, Tools, account_lookup};
@@ -151,11 +151,12 @@ async fn set(named: &str, suspended: bool, tools: &Tools) -> Result<Report, Comm
         );
         return Ok(Report::new(text, to_json(&account)));
     }
-    let now = tools.clock.now();
-    let cause = SuspensionCause::Operator;
-    let changed = tools
-        .store
-        .set_suspended(&account.id, suspended, cause, now, |_| true);
+    let wanted = SuspensionRequest {
+        suspended,
+        cause: SuspensionCause::Operator,
+        at: tools.clock.now(),
+    };
+    let changed = tools.store.set_suspended(&account.id, wanted, |_| true);
     let gone = || CommandError::NotFound(format!("there is no account {named} any more"));
     let (account, _) = changed.await?.ok_or_else(gone)?;
     let done = if suspended { "suspended" } else { "resumed" };

@@ -27,9 +27,10 @@ use posthaste_store::{Erasure, Store, StoreError};
 pub use eraser::Eraser;
 pub use other_store::OtherStore;
 
-/// Starts the job that erases these addresses of an account (at most
-/// [`MOST_ERASED`](posthaste_store::MOST_ERASED)); the same addresses have one job, however often it is
-/// started. With `suppressions` they leave the suppression lists too.
+/// Starts the job that erases these addresses of an account, at most
+/// [`MOST_ERASED`](posthaste_store::MOST_ERASED).
+///
+/// The same addresses have one job, however often it is started. With `suppressions` they leave the suppression lists too.
 pub async fn start(
     store: &Store,
     account: &AccountId,

@@ -36,7 +36,9 @@ pub const TAG_MESSAGE: &str = "posthaste-message";
 /// Message tag with the recipient's position.
 pub const TAG_RECIPIENT: &str = "posthaste-recipient";
 
-/// Configuration sets by the `ip_pool_name` of a mail, or by the id of an account. SES ties a set to a
+/// Configuration sets by the `ip_pool_name` of a mail, or by the id of an account.
+///
+/// SES ties a set to a
 /// dedicated pool of its own, and measures the reputation of each set; a name that is not listed uses
 /// the default set.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -25,4 +25,5 @@ pub use profile::Profile;
 pub use rates::RateWindow;
 pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};
 pub use status::{AccountStatus, SuspensionCause, SuspensionChange};
+pub use suspension::SuspensionRequest;
 pub use username::{LONGEST_USERNAME, is_username};

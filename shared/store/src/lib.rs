@@ -43,7 +43,8 @@ pub use access::{
     AccessRecord, Account, AccountCache, AccountSettings, AccountStatus, Allow, Allowance,
     AllowedIp, ApiKey, AttemptSummary, BouncePurge, Credits, Disallow, Forward, Frequency, Granted,
     KeyKind, LONGEST_USERNAME, Landing, Maker, Profile, RateWindow, Region, Regranted, Renamed,
-    Secret, SpamCheck, SuspensionCause, SuspensionChange, Whitelist, is_username,
+    Secret, SpamCheck, SuspensionCause, SuspensionChange, SuspensionRequest, Whitelist,
+    is_username,
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
 pub use identity::{

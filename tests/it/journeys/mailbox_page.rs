@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use posthaste_testkit::{At, Does, Relay, Script};
+use posthaste_testkit::relay::{At, Does, Relay, Script};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
 

@@ -11,14 +11,14 @@ use crate::erase::ANN;
 use crate::{DAY, TestApp};
 
 impl TestApp {
-    async fn request(&self, addresses: &Value) -> Response {
+    async fn request_erasure(&self, addresses: &Value) -> Response {
         let ask = self.api.post("/v3/recipients/erasejob");
         let body = json!({"email_addresses": addresses});
         ask.key(&self.tenant.key).json(&body).send().await
     }
 
     async fn start(&self, addresses: &[&str]) -> ErasureId {
-        let answer = self.request(&json!(addresses)).await;
+        let answer = self.request_erasure(&json!(addresses)).await;
         let answer = answer.expect(202).json();
         ErasureId::parse(answer["job_id"].as_str().unwrap()).unwrap()
     }
@@ -187,7 +187,7 @@ async fn an_erasure_survives_every_death_of_its_process() {
                 .await;
             faults.fail_after(calls, deaf);
             let sweeper = app.services.open(schedule_sweep::App::from_env);
-            app.request(&json!([ANN])).await;
+            app.request_erasure(&json!([ANN])).await;
             let _ = sweep(&sweeper, Share::ALL).await;
             let died = faults.restore();
             deaths += usize::from(died);
@@ -226,7 +226,7 @@ async fn a_wrong_list_of_addresses_starts_nothing() {
         (json!([ANN, 1]), "email_addresses.1"),
         (json!([ANN, "ann", ""]), "email_addresses.1"),
     ] {
-        let answer = app.request(&addresses).await;
+        let answer = app.request_erasure(&addresses).await;
         let (answer, _) = answer.expect(400).error();
         assert_eq!(answer.as_deref(), Some(field), "{field}");
     }

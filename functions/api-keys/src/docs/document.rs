@@ -1,5 +1,10 @@
 //! The OpenAPI document, put together from the references of the functions.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "the documents are embedded, and a test puts all of them together"
+)]
+
 use serde_json::{Map, Value, json};
 
 /// What each function says of its routes. Its tests make the file (see `posthaste_testkit::reference`).

@@ -1,5 +1,10 @@
 //! The pages: readable without scripts, in light and dark, on a phone as on a laptop.
 
+#![allow(
+    clippy::indexing_slicing,
+    reason = "the documents are embedded, and a test puts all of them together"
+)]
+
 use askama::Template;
 use pulldown_cmark::{Options, Parser, html};
 use serde_json::Value;

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use posthaste_model::{BounceType, Event, EventKind};
 use posthaste_queue::EventBatch;
 use posthaste_store::{
-    Account, AccountStatus, Hours, MailEnd, SuspensionCause, SuspensionChange, Tally,
+    Account, AccountStatus, Hours, MailEnd, SuspensionCause, SuspensionChange, SuspensionRequest,
+    Tally,
 };
 use webhook_fanout::ReputationGuard;
 
@@ -178,11 +179,14 @@ async fn an_account_that_an_operator_lets_send_again_is_judged_by_new_mails_only
     env.ended("a", &[(MailEnd::Bounced, 1_000)]).await;
     env.bounces_once().await;
     assert_eq!(env.status().await.0, AccountStatus::Suspended);
-    let cause = SuspensionCause::Operator;
-    let now = env.hand.now();
+    let lifted = SuspensionRequest {
+        suspended: false,
+        cause: SuspensionCause::Operator,
+        at: env.hand.now(),
+    };
     let lifted = env
         .store
-        .set_suspended(&env.account, false, cause, now, |_| true)
+        .set_suspended(&env.account, lifted, |_| true)
         .await;
     assert!(lifted.unwrap().unwrap().1);
     env.reported();

@@ -73,15 +73,7 @@ impl Queues {
         open: &mut bool,
         now: Millis,
     ) {
-        // Only what is sent must reach the disk before the answer. A deletion or a hand-out that a
-        // power failure undoes comes back as a repeated job, which every worker absorbs.
-        let durable = commands.iter().any(|command| {
-            matches!(
-                command,
-                EngineCommand::Send { .. } | EngineCommand::Replay { .. }
-            )
-        });
-        let level = if durable { "FULL" } else { "NORMAL" };
+        let level = synchronous(&commands);
         let mut replies = Vec::new();
         let mut commands = commands.into_iter();
         let before = (!self.suspects.is_empty()).then(|| self.suspects.clone());
@@ -136,6 +128,22 @@ impl Queues {
         for reply in replies {
             reply.send(end.clone());
         }
+    }
+}
+
+/// How SQLite syncs the commands: only what is sent must reach the disk before the answer. A deletion or a
+/// hand-out that a power failure undoes comes back as a repeated job, which every worker absorbs.
+fn synchronous(commands: &[EngineCommand]) -> &'static str {
+    let is_sent = |command: &EngineCommand| {
+        matches!(
+            command,
+            EngineCommand::Send { .. } | EngineCommand::Replay { .. }
+        )
+    };
+    if commands.iter().any(is_sent) {
+        "FULL"
+    } else {
+        "NORMAL"
     }
 }
 

@@ -117,9 +117,12 @@ async fn a_file_of_the_first_version_opens_with_its_mails() {
     assert_eq!(lines(&b, "/").await[0], "eve@x.example");
 }
 
+/// The copy whose events are posted again, and the one event that is asked for.
+type PostedAgain = (Option<Verp>, Option<String>);
+
 #[tokio::test]
 async fn events_of_a_copy_are_posted_again_one_or_all() {
-    let asked: Arc<Mutex<Vec<(Option<Verp>, Option<String>)>>> = Arc::default();
+    let asked: Arc<Mutex<Vec<PostedAgain>>> = Arc::default();
     let log = Arc::clone(&asked);
     let post_again: PostAgain = Arc::new(move |trace, event| {
         let mut log = log.lock().unwrap();
@@ -156,7 +159,7 @@ async fn events_of_a_copy_are_posted_again_one_or_all() {
         let refused = status == StatusCode::BAD_REQUEST;
         assert_eq!(answer.html().contains("no &lt;webhook&gt;"), refused);
     }
-    let asked = asked.lock().unwrap();
+    let asked = asked.lock().unwrap().clone();
     assert_eq!(asked[0], (Some(copy(1, 0)), Some("abc".to_owned())));
     assert_eq!(asked[1], (Some(copy(1, 0)), None));
     // A mail of another program has no events to post.

@@ -13,32 +13,38 @@ struct Warning {
     at: Timestamp,
 }
 
+/// A suspension, or the end of one.
+#[derive(Clone, Copy, Debug)]
+pub struct SuspensionRequest {
+    pub suspended: bool,
+    pub cause: SuspensionCause,
+    pub at: Timestamp,
+}
+
 fn warning_key(id: &AccountId) -> Key {
     Key::of_account(id, "WARNED")
 }
 
 impl Store {
-    /// Suspends an account, or ends that, for a cause; `may` decides again when the account has changed
+    /// Suspends an account, or ends that; `may` decides again when the account has changed
     /// meanwhile. The account as it is now, and whether this call changed it; `None` when there is none.
     pub async fn set_suspended(
         &self,
         id: &AccountId,
-        suspended: bool,
-        cause: SuspensionCause,
-        now: Timestamp,
+        wanted: SuspensionRequest,
         may: impl Fn(&Account) -> bool,
     ) -> Result<Option<(Account, bool)>, StoreError> {
         let mut is_change = false;
         let changed = self.update_account(id, |account| {
-            is_change = account.status.is_suspended() != suspended && may(account);
+            is_change = account.status.is_suspended() != wanted.suspended && may(account);
             if is_change {
                 let before = account.verdict.map_or(0, |verdict| verdict.number);
-                account.status = account.status.suspended(suspended);
+                account.status = account.status.suspended(wanted.suspended);
                 account.verdict = Some(SuspensionChange {
                     number: before + 1,
-                    at: now,
+                    at: wanted.at,
                     reported: false,
-                    cause,
+                    cause: wanted.cause,
                 });
             }
         });

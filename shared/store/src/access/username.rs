@@ -6,7 +6,9 @@ pub const LONGEST_USERNAME: usize = 64;
 /// Reserved: in a path these appear where a user name could.
 const RESERVED: [&str; 4] = [".", "..", "reputations", "stats"];
 
-/// Whether a user name is valid: it appears in the on-behalf-of header and in paths, where clients
+/// Whether a user name is valid.
+///
+/// It appears in the on-behalf-of header and in paths, where clients
 /// resolve dots, and AWS's gateway ends at a decoded `?` and decodes `%25` twice: the path of
 /// another account.
 pub fn is_username(name: &str) -> bool {

@@ -75,14 +75,15 @@ async fn a_post_that_is_stored_twice_is_one_and_goes_after_a_week() {
 
 #[tokio::test]
 async fn posts_that_hold_an_address_are_erased() {
+    let owner = account();
     let (_, store) = Scale::table().await;
     for n in 0..250 {
         store.put_post(&post(n, false)).await.unwrap();
     }
-    let erased = store.erase_posts(&account(), |post| post.message.ends_with('7'));
+    let erased = store.erase_posts(&owner, |post| post.message.ends_with('7'));
     assert_eq!(erased.await.unwrap(), 25);
     let left = store.posts(&account(), &hook(1)).await.unwrap();
     assert!(left.iter().all(|post| !post.message.ends_with('7')));
-    let erased = store.erase_posts(&account(), |post| post.message.ends_with('7'));
+    let erased = store.erase_posts(&owner, |post| post.message.ends_with('7'));
     assert_eq!(erased.await.unwrap(), 0);
 }

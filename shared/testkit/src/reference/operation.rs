@@ -1,5 +1,11 @@
 //! One operation of the API reference.
 
+#![allow(
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "only tests make the API reference: what is wrong ends them"
+)]
+
 use posthaste_http::{Access, Dialect, Route};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
@@ -71,42 +77,53 @@ impl Operation {
     /// What a capture of the path is.
     #[must_use]
     pub fn path(self, name: &'static str, about: &'static str) -> Self {
-        self.parameter(name, "path", super::values::text(), about, true)
+        self.parameter(DocumentedParameter {
+            name,
+            place: "path",
+            schema: super::values::text(),
+            about,
+            required: true,
+        })
     }
 
     /// A parameter of the query that may be left out.
     #[must_use]
     pub fn query(self, name: &'static str, schema: Value, about: &'static str) -> Self {
-        self.parameter(name, "query", schema, about, false)
+        self.parameter(DocumentedParameter {
+            name,
+            place: "query",
+            schema,
+            about,
+            required: false,
+        })
     }
 
     /// A parameter of the query that must be given.
     #[must_use]
     pub fn must_query(self, name: &'static str, schema: Value, about: &'static str) -> Self {
-        self.parameter(name, "query", schema, about, true)
+        self.parameter(DocumentedParameter {
+            name,
+            place: "query",
+            schema,
+            about,
+            required: true,
+        })
     }
 
     /// A header of the request that may be left out.
     #[must_use]
     pub fn header(self, name: &'static str, about: &'static str) -> Self {
-        self.parameter(name, "header", super::values::text(), about, false)
+        self.parameter(DocumentedParameter {
+            name,
+            place: "header",
+            schema: super::values::text(),
+            about,
+            required: false,
+        })
     }
 
-    fn parameter(
-        mut self,
-        name: &'static str,
-        place: &'static str,
-        schema: Value,
-        about: &'static str,
-        required: bool,
-    ) -> Self {
-        self.parameters.push(DocumentedParameter {
-            name,
-            place,
-            schema,
-            about,
-            required,
-        });
+    fn parameter(mut self, parameter: DocumentedParameter) -> Self {
+        self.parameters.push(parameter);
         self
     }
 

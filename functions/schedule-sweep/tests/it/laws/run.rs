@@ -36,7 +36,7 @@ pub(super) async fn run(steps: &[Step]) {
         vague: false,
     };
     for step in steps {
-        run.take(step).await;
+        Box::pin(run.take(step)).await;
         run.compare();
     }
     run.finish().await;
