@@ -11,6 +11,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -192,8 +193,8 @@ def journeys(browser, host, checks):
 
     # Far down, and on the second page.
     page.keyboard.press("n")
-    page.wait_for_function("location.search.includes('start=50')")
-    page.wait_for_function("document.querySelector('.pager span').textContent.startsWith('51')")
+    page.wait_for_url(lambda url: "start=50" in url)
+    page.locator(".pager span", has_text=re.compile("^51")).wait_for()
     checks.that(page.evaluate("document.querySelector('#list').scrollTop") == 0, "a new page begins at its top")
     page.evaluate("document.querySelector('#list').scrollTop = 1200")
     far = page.locator(".mails a").nth(35)
@@ -213,7 +214,7 @@ def journeys(browser, host, checks):
     page.wait_for_selector("#undo", state="detached")
     checks.that(page.locator(".listhead h2").inner_text() == total, "the deletion was not undone")
     page.keyboard.press("p")
-    page.wait_for_function("!location.search.includes('start=50')")
+    page.wait_for_url(lambda url: "start=50" not in url)
 
     # A request opens in its place.
     page.goto(host.mailbox + "/?by=request")
@@ -246,9 +247,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--screenshots", type=pathlib.Path)
     options = parser.parse_args()
+    subprocess.run([HERE.parent / "debian", "chromium", "chromium"], check=True)
     chromium = shutil.which("chromium")
-    if not chromium:
-        raise SystemExit("chromium is not installed: apt-get install chromium")
     install()
     from playwright.sync_api import sync_playwright
 

@@ -21,6 +21,10 @@ const LINES_OF_CODE: usize = 40;
 /// The small files, and why each is not part of another.
 const SMALL: &[(&str, &str)] = &[
     (
+        "functions/ses-feedback/src/sending_status.rs",
+        "a notice of SES about the whole account, beside those about one mail",
+    ),
+    (
         "shared/http/src/page.rs",
         "the frame of every public page, whichever function answers with it",
     ),
@@ -31,6 +35,10 @@ const SMALL: &[(&str, &str)] = &[
     (
         "shared/queue/src/client.rs",
         "clients that are built on first use, which SQS and EventBridge share",
+    ),
+    (
+        "shared/queue/src/insights.rs",
+        "a job that the sweep writes and ses-feedback reads",
     ),
     (
         "shared/runtime/src/work_error.rs",
@@ -47,6 +55,10 @@ const SMALL: &[(&str, &str)] = &[
     (
         "shared/store/src/access/username.rs",
         "the form of user names, which accounts and their profile share",
+    ),
+    (
+        "shared/store/src/stats/spread.rs",
+        "how hot rows are spread, which days and the sums of categories share",
     ),
     (
         "shared/store/src/stats/reputation.rs",

@@ -113,8 +113,13 @@ async fn the_page_names_what_each_function_reads() {
         smtp.entry("DELIVERY".to_owned())
             .and_modify(|value| "smtp://relay.example:587".clone_into(value));
 
+        let mut insights = full.clone();
+        insights
+            .entry("MESSAGE_INSIGHTS".to_owned())
+            .and_modify(|value| "true".clone_into(value));
+
         let mut asked = BTreeSet::new();
-        for given in [&full, &least, &smtp] {
+        for given in [&full, &least, &smtp, &insights] {
             let (names, started) = start(kind, given);
             assert!(started, "{name} does not start with {given:?}");
             asked.extend(names);

@@ -308,6 +308,8 @@ def activity(api, message):
         api.made("GET", f"{path}/{{classification}}", classification="Invalid Address")
     api.made("DELETE", "/v3/messages/recipients/{email}", query={"suppressions": "true"}, email="nobody@example.com")
     api.made("DELETE", "/v3/messages/recipients/{email}", email="ann@example.com")
+    job = api.made("POST", "/v3/recipients/erasejob", {"email_addresses": ["carl@example.com"]})["job_id"]
+    api.made("GET", "/v3/recipients/erasejob/{job_id}", job_id=job)
 
 
 def walk(host):

@@ -18,20 +18,26 @@ const ENDED: i64 = 3_600;
 
 /// The body that starts a job.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Recipients {
     email_addresses: Vec<String>,
 }
 
 /// The answer to it.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Started {
+    #[cfg_attr(test, schemars(with = "String"))]
     job_id: ErasureId,
 }
 
 /// The state of a job.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ErasureView {
+    #[cfg_attr(test, schemars(with = "String"))]
     job_id: ErasureId,
+    #[cfg_attr(test, schemars(extend("enum" = ["pending", "running", "waiting", "done"])))]
     status: &'static str,
     message: &'static str,
     /// Rows and bodies that were deleted or changed.

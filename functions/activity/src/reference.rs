@@ -2,17 +2,22 @@
 
 use posthaste_store::METRICS;
 use posthaste_testkit::Services;
-use posthaste_testkit::reference::{Operation, Reference, SchemaOf, values};
-use serde_json::json;
+use posthaste_testkit::reference::{Operation, Reference, values};
 
 use crate::bounces::BounceStats;
 use crate::download::{FileLink, Requested};
+use crate::erase::{ErasureView, Recipients, Started};
 use crate::logs::{LogDetail, LogList, LogSearch};
 use crate::message::MessageDetail;
 use crate::search::MessageList;
 use crate::stats::{Category, StatsPeriod};
 use crate::subusers::Reputation;
 use crate::{App, routes};
+
+const ERASED: &str = "Erases copies, events, search rows, undelivered events, lost received mails, large bodies and downloads. \
+                      A job does it in the background; mail that is under way is erased when it has ended.";
+
+const SUPPRESSIONS: &str = "Whether the addresses leave the suppression lists too.";
 
 const UTC: &str = "Days are those of UTC, and statistics are kept for 400 days.";
 
@@ -88,20 +93,28 @@ fn messages(reference: Reference) -> Reference {
         .on(
             "DELETE /v3/messages/recipients/{email}",
             Operation::new("Erases what is stored of an address")
-                .about("Copies, events, search rows, undelivered events, lost received mails and large bodies.")
+                .about(ERASED)
                 .extension()
-                .query("suppressions", values::flag(), "Whether the address leaves the suppression lists too.")
-                .answers_nothing(204, "Nothing is left.")
-                .answers_as(202, "Something is left: send the request again.", SchemaOf::Given(json!({
-                    "type": "object",
-                    "required": ["status", "message", "erased", "under_way"],
-                    "properties": {
-                        "status": {"type": "string", "enum": ["pending"]},
-                        "message": {"type": "string"},
-                        "erased": {"type": "integer", "description": "Rows and bodies that are gone."},
-                        "under_way": {"type": "integer", "description": "Mails to the address that have not ended."},
-                    },
-                }))),
+                .query("suppressions", values::flag(), SUPPRESSIONS)
+                .answers_nothing(204, "Nothing is left; answered for an hour after the job has ended.")
+                .answers::<ErasureView>(202, "The job that erases it."),
+        )
+        .on(
+            "POST /v3/recipients/erasejob",
+            Operation::new("Erases what is stored of many addresses")
+                .about(ERASED)
+                .limit("1 to 5,000 addresses.")
+                .query("suppressions", values::flag(), SUPPRESSIONS)
+                .body::<Recipients>()
+                .answers::<Started>(202, "The job; the same addresses have one job."),
+        )
+        .on(
+            "GET /v3/recipients/erasejob/{job_id}",
+            Operation::new("Shows the state of an erasure")
+                .extension()
+                .path("job_id", "The `job_id` of the answer that started it.")
+                .answers::<ErasureView>(200, "The job.")
+                .refuses(404),
         )
         .on(
             "POST /v3/logs",

@@ -1,5 +1,7 @@
 //! The command line.
 
+mod values;
+
 use std::ffi::OsString;
 use std::io;
 use std::net::IpAddr;
@@ -14,10 +16,10 @@ use posthaste_mailer::RelayUrl;
 use posthaste_model::{Hostname, PublicUrl};
 use posthaste_operator::Explain;
 use posthaste_spam::Filter;
-use posthaste_store::Secret;
 use webhook_fanout::ReputationGuard;
 
 use crate::Operator;
+use crate::args::values::{api_key, at_least_one, mailbox_login, mailbox_path};
 use crate::mailbox_login::MailboxLogin;
 use crate::probe::HealthCheck;
 use crate::turnable_clock::ClockStart;
@@ -337,35 +339,6 @@ pub struct Args {
     /// Print where everything listens as one JSON line, and errors as JSON
     #[arg(long, env = "POSTHASTE_JSON", hide_env_values = true)]
     pub json: bool,
-}
-
-fn api_key(text: &str) -> Result<String, String> {
-    let form = "an API key is SG., an id of 22 characters, a dot and a secret of 43: letters, digits, `-` and `_`";
-    let parsed = Secret::parse(text).ok_or(form)?;
-    Ok(parsed.expose().to_owned())
-}
-
-fn mailbox_login(text: &str) -> Result<MailboxLogin, String> {
-    MailboxLogin::parse(text).ok_or_else(|| "it is a user name, a colon and a password".to_owned())
-}
-
-fn mailbox_path(text: &str) -> Result<String, String> {
-    let is_segment = |segment: &str| {
-        let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
-        segment.bytes().all(is_plain) && !matches!(segment, "" | "." | "..")
-    };
-    let path = text.strip_suffix('/').unwrap_or(text);
-    match path.strip_prefix('/') {
-        Some(rest) if rest.split('/').all(is_segment) => Ok(path.to_owned()),
-        Some(_) | None => {
-            Err("it is a path such as /mail, of letters, digits, `-`, `_`, `.` and `~`".to_owned())
-        }
-    }
-}
-
-fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
-    let number = text.parse().ok().and_then(NonZeroUsize::new);
-    number.ok_or_else(|| "it is a number of at least 1".to_owned())
 }
 
 impl Cli {

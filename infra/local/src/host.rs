@@ -18,7 +18,6 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use crate::api::ApiParts;
 use crate::engine::{Engine, RETRIES, SEND};
 use crate::folder::Folder;
 use crate::mailbox_feed::LocalSchedule;
@@ -156,10 +155,8 @@ impl Host {
             .answering_to(settings.mailbox_hosts.iter().map(ToString::to_string))
             .under_path(&settings.mailbox_path);
         let embedded = recorder(settings, relay_address)?;
-        let mailer = match settings.relay.clone() {
-            Some(relay) => mailer(settings, relay),
-            None => embedded.clone(),
-        };
+        let relayed = settings.relay.clone().map(|url| mailer(settings, url));
+        let mailer = relayed.unwrap_or_else(|| embedded.clone());
         let first = first::account(settings, folder.as_ref(), &table.store).await;
         let first = explained(&table, first)?;
         let public_url = settings.public_url.clone();
@@ -254,7 +251,7 @@ impl Host {
             Some(login) => login.protect(page),
         };
         let queues = engine.local(SEND);
-        let parts = ApiParts {
+        let parts = api::ApiParts {
             platform: &platform,
             gate: &gate,
             mail_send: &mail_send,

@@ -17,6 +17,7 @@ pub(crate) struct Ids {
     /// A mail that has left.
     sent: String,
     download: String,
+    erasure: String,
     subuser: String,
     webhook: String,
     template: String,
@@ -38,6 +39,7 @@ impl Ids {
             message: "C".repeat(22),
             sent: "D".repeat(22),
             download: "00000000-0000-4000-8000-00000000abcf".to_owned(),
+            erasure: "E".repeat(22),
             subuser: "nobody-of-this-name".to_owned(),
             webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
             template: format!("d-{}", "0a".repeat(16)),
@@ -128,6 +130,11 @@ impl Ids {
         let download = house.call(&post, path, house.key(), &json!({})).await;
         let download = download.headers["location"].to_str().expect("text");
         let download = download.rsplit('/').next().expect("an id").to_owned();
+        let addresses = json!({"email_addresses": ["gone@theirs.example"]});
+        let path = "/v3/recipients/erasejob";
+        let erasure = house.call(&post, path, house.key(), &addresses).await;
+        assert_eq!(erasure.status, 202, "{}", erasure.body);
+        let erasure: Value = serde_json::from_str(&erasure.body).expect("JSON");
         let hold = json!({"batch_id": batch, "status": "pause"});
         house.made(post, "/v3/user/scheduled_sends", &hold).await;
         Self {
@@ -139,6 +146,7 @@ impl Ids {
                 .to_owned(),
             sent: left,
             download,
+            erasure: text(&erasure, "job_id"),
             subuser: "theirs".to_owned(),
             webhook: text(&hook, "id"),
             version: text(&version, "id"),
@@ -162,6 +170,7 @@ impl Ids {
             "message_id" => self.message.clone(),
             "msg_id" | "sg_message_id" => self.sent.clone(),
             "download_uuid" => self.download.clone(),
+            "job_id" => self.erasure.clone(),
             "subuser_name" => self.subuser.clone(),
             "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
             "template_id" => self.template.clone(),
@@ -222,6 +231,7 @@ impl Ids {
             &self.message,
             &self.sent,
             &self.download,
+            &self.erasure,
             &self.subuser,
             &self.webhook,
             &self.template,

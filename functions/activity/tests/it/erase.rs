@@ -352,7 +352,7 @@ async fn posts_that_hold_an_event_of_the_address_go_and_others_stay() {
         };
         app.store.put_post(&post).await.unwrap();
     }
-    app.erase("").await;
+    app.erase_all("").await;
     let left = app.store.posts(&account, &webhook).await.unwrap();
     let left: Vec<_> = left.iter().map(|post| post.attempt).collect();
     assert_eq!(left, [2]);

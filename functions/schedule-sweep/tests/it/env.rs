@@ -51,7 +51,8 @@ impl TestEnv {
     pub(crate) async fn new() -> Self {
         let faults = FailAfter::default();
         let config = dynamodb().await;
-        let store = Store::open(&faults.around(&config), TABLE);
+        // Few, so that a test fills all of them.
+        let store = Store::open(&faults.around(&config), TABLE).with_due_shards(4);
         store.create_table().await.unwrap();
         let limits = RateLimits {
             requests: 1_000_000,

@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn every_step_reads_every_class() {
-        use Cause::{Recipient, Relay, Sender};
+        use Cause::{Mail, Recipient, Relay, Sender};
         use ReplyClass::{Bounced, Deferred, Good, Throttled};
         use Step::{Connect, Data, MailFrom, Message, RcptTo, Reset};
         for (step, line, want) in [
@@ -161,6 +161,7 @@ mod tests {
             (Connect, "450 come back", Deferred(Relay)),
             (Connect, "535 5.7.8 bad login", Deferred(Relay)),
             (Connect, "530 STARTTLS first", Deferred(Relay)),
+            (Connect, "421 too busy", Deferred(Relay)),
             (Connect, "354 what", Deferred(Relay)),
             (Reset, "250 ok", Good),
             (Reset, "500 what", Deferred(Relay)),
@@ -181,7 +182,7 @@ mod tests {
             (RcptTo, "250 ok", Good),
             (RcptTo, "251 will forward", Good),
             (RcptTo, "450 4.2.0 greylisted", Deferred(Recipient)),
-            (RcptTo, "421 4.3.2 going down", Deferred(Relay)),
+            (RcptTo, "421 4.3.2 going down", Deferred(Mail)),
             (
                 RcptTo,
                 "550 5.1.1 no such user",
@@ -216,7 +217,7 @@ mod tests {
             (Data, "503 RCPT first", Deferred(Relay)),
             (Message, "250 2.0.0 queued", Good),
             (Message, "451 4.7.1 greylisted", Deferred(Recipient)),
-            (Message, "421 bye", Deferred(Relay)),
+            (Message, "421 bye", Deferred(Mail)),
             (
                 Message,
                 "454 Throttling failure: Maximum sending rate exceeded.",

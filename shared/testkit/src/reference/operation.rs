@@ -1,11 +1,5 @@
 //! One operation of the API reference.
 
-#![allow(
-    clippy::indexing_slicing,
-    clippy::panic,
-    reason = "only tests make the API reference: what is wrong ends them"
-)]
-
 use posthaste_http::{Access, Dialect, Route};
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
