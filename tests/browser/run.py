@@ -203,7 +203,7 @@ def journeys(browser, host, checks):
     page.wait_for_selector(".mails a[aria-current]")
     top = page.evaluate("document.querySelector('#list').scrollTop")
     checks.that(top > 900, f"the list jumped to {top}")
-    checks.that(page.locator("h1").inner_text() in subject, "another mail opened")
+    checks.that(page.locator(".head h1").inner_text() in subject, "another mail opened")
     checks.that("start=50" in page.url, "the page of the list was left")
 
     total = page.locator(".listhead h2").inner_text()
