@@ -120,15 +120,13 @@ class Wrapper(unittest.TestCase):
         self.assertEqual(wrapper.returncode, 7)
 
     def test_a_signal_reaches_the_binary_and_its_end_is_that_of_the_wrapper(self):
-        self.carried('trap "echo stopped; exit 0" TERM; echo ready; while :; do read -r _; done')
+        stop = 'process.on("SIGTERM", () => { console.log("stopped"); process.exit(0); });'
+        self.carried(f"exec node -e '{stop} console.log(\"ready\"); process.stdin.resume();'")
         wrapper = subprocess.Popen(
             ["node", self.script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         self.assertEqual(wrapper.stdout.readline(), "ready\n")
         wrapper.send_signal(signal.SIGTERM)
-        # The shell runs its trap once `read` has a line.
-        wrapper.stdin.write("\n")
-        wrapper.stdin.flush()
         self.assertEqual(wrapper.communicate()[0], "stopped\n")
         self.assertEqual(wrapper.returncode, 0)
 
