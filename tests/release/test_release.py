@@ -121,7 +121,7 @@ class Wrapper(unittest.TestCase):
 
     def test_a_signal_reaches_the_binary_and_its_end_is_that_of_the_wrapper(self):
         stop = 'process.on("SIGTERM", () => { console.log("stopped"); process.exit(0); });'
-        self.carried(f"exec node -e '{stop} console.log(\"ready\"); process.stdin.resume();'")
+        self.carried(f"exec node -e '{stop} console.log(\"ready\"); setInterval(() => {{}}, 1e6);'")
         wrapper = subprocess.Popen(
             ["node", self.script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
