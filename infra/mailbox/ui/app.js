@@ -121,7 +121,8 @@ page.addEventListener("submit", (event) => {
   if (form.method !== "post") return;
   event.preventDefault();
   const body = new URLSearchParams(new FormData(form, event.submitter));
-  visit(form.action, true, { method: "POST", body });
+  // A button of the name `action` takes the place of the property.
+  visit(form.getAttribute("action"), true, { method: "POST", body });
 });
 addEventListener("popstate", () => visit(location.href, false));
 

@@ -320,7 +320,9 @@ async fn an_id_of_somebody_else_is_like_no_id_at_all() {
         let taken = route.method == Method::PATCH && route.path.ends_with("/event/settings");
         // And a group of that name.
         let named = route.method == Method::POST && route.path == "/v3/asm/groups";
-        if !made && !taken && !named {
+        // And an erasure is a job of the caller's own, whose id is made of the address.
+        let erased = route.method == Method::DELETE && route.path.contains("/recipients/");
+        if !made && !taken && !named && !erased {
             assert_eq!(answers[0], answers[1], "{} {}", route.method, route.path);
         }
     }
