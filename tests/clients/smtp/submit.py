@@ -131,7 +131,7 @@ def smtplib_header(door):
         check(copies["two"], "Dear Zoë,\n")
         assert copies["two"].people("To") == [("", f"two@{door.domain}")]
         for event in events(copies["one"]):
-            assert event["custom_args"] == {"order": "4711"} and event["category"] == ["smtp"], event
+            assert event["order"] == "4711" and event["category"] == ["smtp"], event
         door.fresh()
 
 
