@@ -1,7 +1,6 @@
 //! What the API reference says of these routes.
 
 use posthaste_store::AccountSettings;
-use posthaste_testkit::Services;
 use posthaste_testkit::reference::{Operation, Reference, SchemaOf, schema_of, values};
 use serde_json::{Map, Value, json};
 
@@ -22,9 +21,7 @@ fn texts(names: impl IntoIterator<Item = &'static str>, required: bool) -> Schem
 
 #[tokio::test]
 async fn reference() {
-    let services = Services::start().await;
-    let routes = routes(services.open(App::from_env), services.gate());
-    described().check(&routes);
+    described().check(App::from_env, routes).await;
 }
 
 fn described() -> Reference {

@@ -1,7 +1,6 @@
 //! What the API reference says of these routes.
 
 use posthaste_store::METRICS;
-use posthaste_testkit::Services;
 use posthaste_testkit::reference::{Operation, Reference, values};
 
 use crate::bounces::BounceStats;
@@ -23,9 +22,7 @@ const UTC: &str = "Days are those of UTC, and statistics are kept for 400 days."
 
 #[tokio::test]
 async fn reference() {
-    let services = Services::start().await;
-    let routes = routes(services.open(App::from_env), services.gate());
-    described().check(&routes);
+    described().check(App::from_env, routes).await;
 }
 
 fn described() -> Reference {

@@ -1,6 +1,5 @@
 //! What the API reference says of mail/send. The body's schema is made of the same [`Shape`] that names wrong types.
 
-use posthaste_testkit::Services;
 use posthaste_testkit::reference::{Operation, Reference, SchemaOf, values};
 use serde_json::{Map, Value, json};
 
@@ -9,9 +8,7 @@ use crate::{App, routes};
 
 #[tokio::test]
 async fn reference() {
-    let services = Services::start().await;
-    let routes = routes(services.open(App::from_env), services.gate());
-    described().check(&routes);
+    described().check(App::from_env, routes).await;
 }
 
 fn described() -> Reference {

@@ -1,6 +1,5 @@
 //! What the API reference says of these routes.
 
-use posthaste_testkit::Services;
 use posthaste_testkit::reference::{Operation, Reference, SchemaOf, values};
 
 use serde_json::{Value, json};
@@ -12,9 +11,7 @@ use posthaste_render::LARGEST_TEMPLATE;
 
 #[tokio::test]
 async fn reference() {
-    let services = Services::start().await;
-    let routes = routes(services.open(App::from_env), services.gate());
-    described().check(&routes);
+    described().check(App::from_env, routes).await;
 }
 
 fn described() -> Reference {

@@ -22,12 +22,15 @@ pub mod values;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use posthaste_http::{Route, Routes};
+use posthaste_http::{Authorizer, Route, Routes};
+use posthaste_runtime::{Error, Platform};
 use serde_json::{Map, Value, json};
 
 pub use operation::Operation;
 use schemas::Schemas;
 pub use schemas::{SchemaOf, schema_of};
+
+use crate::Services;
 
 /// The variable that makes the test write the file instead of comparing it.
 const VARIABLE: &str = "REFERENCE";
@@ -76,12 +79,22 @@ impl Reference {
         all
     }
 
-    /// Compares the reference of these routes with the file in the function's folder, or writes it.
+    /// Compares the reference of a function's routes with the file in its folder, or writes it:
+    /// `described().check(App::from_env, routes)`.
     ///
     /// # Panics
-    /// When a route is not described, a description has no route, or the file differs.
-    #[track_caller]
-    pub fn check(self, routes: &Routes) {
+    /// When the function does not start, a route is not described, a description has no route, or the file
+    /// differs.
+    pub async fn check<A, E: Into<Error>>(
+        self,
+        open: impl FnOnce(&Platform) -> Result<A, E>,
+        routes: impl FnOnce(A, Authorizer) -> Routes,
+    ) {
+        let services = Services::start().await;
+        self.compare(&routes(services.open(open), services.gate()));
+    }
+
+    fn compare(self, routes: &Routes) {
         let Self { function, .. } = self;
         let described = format!("functions/{function}/src/reference.rs");
         let remake = format!("tests/reference/write {function}");
