@@ -12,7 +12,7 @@ use crate::mailbox::Selection;
 use crate::query;
 use crate::reader::{CopySources, MessageView, Panel};
 use crate::rows;
-use crate::rows::Shown;
+use crate::rows::{ListRow, Shown};
 use crate::schedule::{read_change, waiting_parts};
 
 type PageResponse<T> = Result<T, Refusal>;
@@ -103,7 +103,7 @@ pub(crate) async fn events(
     State(app): State<App>,
     Path(id): Path<String>,
 ) -> PageResponse<Response> {
-    let row = app.mailbox.head(id).await?.ok_or(Refusal::NotFound)?;
+    let row = row_of(&app, &id).await?;
     let facts = app.facts(&row).await;
     let again = app.post_again_path(&row);
     app.render(EventsUpdate::of(&facts, again)).await
@@ -198,11 +198,7 @@ pub(crate) async fn post_again(
     body: String,
 ) -> PageResponse<Response> {
     let mut params = app.params(Some(&body));
-    let row = app
-        .mailbox
-        .head(id.clone())
-        .await?
-        .ok_or(Refusal::NotFound)?;
+    let row = row_of(&app, &id).await?;
     let posted = match &app.sources.post_again {
         Some(post) => {
             let event = Some(params.event.clone()).filter(|event| !event.is_empty());
@@ -223,6 +219,12 @@ pub(crate) async fn post_again(
     }
 }
 
+/// The row of a message, which is recorded or was only accepted.
+async fn row_of(app: &App, id: &str) -> PageResponse<ListRow> {
+    let found = app.mailbox.head(id.to_owned()).await?;
+    found.ok_or(Refusal::NotFound)
+}
+
 /// The page of a message with why a change was refused.
 async fn refused(app: &App, id: &str, params: &mut Params, why: String) -> PageResponse<Response> {
     let reader = read_message(app, id, params).await?;
@@ -237,11 +239,7 @@ pub(crate) async fn schedule(
     body: String,
 ) -> PageResponse<Response> {
     let mut params = app.params(Some(&body));
-    let row = app
-        .mailbox
-        .head(id.clone())
-        .await?
-        .ok_or(Refusal::NotFound)?;
+    let row = row_of(&app, &id).await?;
     let (Some(copy), Some(control)) = (row.copy, app.sources.schedule.as_ref()) else {
         return Err(Refusal::Bad("This message is not scheduled.".to_owned()));
     };
