@@ -10,8 +10,9 @@ use std::collections::HashMap;
 
 use askama::Template;
 use lol_html::html_content::{ContentType, Element, TextChunk};
-use lol_html::{HandlerResult, HtmlRewriter, MemorySettings, Settings, element, text};
+use lol_html::{HandlerResult, HtmlRewriter, Settings, element, text};
 use percent_encoding::percent_decode_str;
+use posthaste_render::html_memory;
 
 use crate::look::{Look, START, after_doctype, as_dark};
 use crate::message::Full;
@@ -43,7 +44,7 @@ fn document(html: &str, cids: &HashMap<String, String>, look: Look) -> Document 
     let remote = Cell::new(false);
     let style = RefCell::new(String::new());
     // A buffer holds a tag, and a stack grows with the open elements.
-    let memory = MemorySettings::new().with_max_allowed_memory_usage((4 << 20) + 2 * html.len());
+    let memory = html_memory(html.len());
     let settings = Settings::new()
         .with_memory_settings(memory)
         .append_element_content_handler(element!("*", |el: &mut Element<'_, '_>| {

@@ -29,9 +29,9 @@ pub(crate) struct Places {
 /// A replacement of some bytes.
 pub(crate) type Edit = (Range<usize>, String);
 
-/// The parser's memory limit for a text of this length: its buffers hold a tag at a time, and its
+/// The limit of the memory of `lol_html` for a text of this length: its buffers hold a tag at a time, and its
 /// stack grows with open elements.
-pub(crate) fn memory(length: usize) -> MemorySettings {
+pub fn memory(length: usize) -> MemorySettings {
     MemorySettings::new().with_max_allowed_memory_usage((4 << 20) + 2 * length)
 }
 

@@ -26,6 +26,7 @@ pub use budget::{Budget, MAX_OUTPUT, RenderError};
 pub use content::Input;
 pub use copy::{Rendered, render};
 pub use entity::{EntityContext, decode as decode_entities};
+pub use html::memory as html_memory;
 pub use link::{CLICK_PATH, Links, OPEN_PATH, PREFERENCES_PATH, TOKEN_PARAMETER, UNSUBSCRIBE_PATH};
 pub use plain::from_html as plain_from_html;
 pub use posthaste_model::AccountDefaults;

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lol_html::html_content::{Element, TextChunk, TextType};
-use lol_html::{HtmlRewriter, MemorySettings, Settings, doc_text, element};
-use posthaste_render::{EntityContext, decode_entities};
+use lol_html::{HtmlRewriter, Settings, doc_text, element};
+use posthaste_render::{EntityContext, decode_entities, html_memory};
 
 use crate::mail;
 
@@ -28,7 +28,7 @@ pub(super) fn anchors(html: &str, most: usize) -> Vec<HtmlAnchor> {
         ..HtmlReader::default()
     }));
     let (tags, words) = (Rc::clone(&page), Rc::clone(&page));
-    let memory = MemorySettings::new().with_max_allowed_memory_usage((4 << 20) + 2 * html.len());
+    let memory = html_memory(html.len());
     let settings = Settings::new()
         .with_strict(false)
         .with_memory_settings(memory)
