@@ -38,3 +38,27 @@ impl QueueError {
         })
     }
 }
+
+/// A stand-in for SQS in tests.
+#[cfg(test)]
+pub(crate) mod stand_in {
+    use aws_config::{BehaviorVersion, Region, SdkConfig};
+    use aws_credential_types::Credentials;
+    use aws_credential_types::provider::SharedCredentialsProvider;
+    use axum::Router;
+
+    /// Serves the router as long as the test's runtime lives: its URL, and the configuration that reaches it.
+    pub(crate) async fn serve(router: Router) -> (String, SdkConfig) {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let endpoint = format!("http://{}", listener.local_addr().unwrap());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        let credentials = Credentials::new("id", "secret", None, None, "test");
+        let config = SdkConfig::builder()
+            .behavior_version(BehaviorVersion::latest())
+            .region(Region::new("us-east-1"))
+            .credentials_provider(SharedCredentialsProvider::new(credentials))
+            .endpoint_url(&endpoint)
+            .build();
+        (endpoint, config)
+    }
+}

@@ -177,14 +177,12 @@ async fn send_chunk(
 mod tests {
     use std::sync::{Arc, Mutex};
 
-    use aws_config::{BehaviorVersion, Region, SdkConfig};
-    use aws_credential_types::Credentials;
-    use aws_credential_types::provider::SharedCredentialsProvider;
     use axum::extract::State;
     use axum::{Json, Router, body::Bytes, routing::post};
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::client::stand_in::serve;
 
     /// What an SQS took, and the places (of all entries of all calls) of those that it refuses.
     struct Picky {
@@ -221,18 +219,8 @@ mod tests {
             refuses,
             is_senders_fault: fault,
         }));
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new().route("/", post(take));
-        let router = router.with_state(Arc::clone(&sqs));
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        let credentials = Credentials::new("id", "secret", None, None, "test");
-        let config = SdkConfig::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .region(Region::new("us-east-1"))
-            .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .endpoint_url(&endpoint)
-            .build();
+        let (endpoint, config) = serve(router.with_state(Arc::clone(&sqs))).await;
         let queue = Queue::sqs(&config, &format!("{endpoint}/000000000000/send"));
         let messages = (0..count).map(|n| (n.to_string(), Duration::ZERO));
         let done = queue.send_all(messages.collect()).await.is_ok();

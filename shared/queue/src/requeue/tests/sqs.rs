@@ -4,9 +4,6 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_credential_types::Credentials;
-use aws_credential_types::provider::SharedCredentialsProvider;
 use aws_lambda_events::event::sqs::{SqsEvent, SqsMessage, SqsMessageAttribute};
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
@@ -17,6 +14,7 @@ use posthaste_model::Entropy;
 use serde_json::{Value, json};
 
 use super::super::{handle_sqs, id};
+use crate::client::stand_in::serve;
 use crate::{BatchResult, Disposition, Queue, each};
 
 /// As in the template.
@@ -55,18 +53,8 @@ pub(super) struct Sqs {
 impl Sqs {
     pub(super) async fn start(bodies: &[&str]) -> Self {
         let books = Arc::<Mutex<Books>>::default();
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
         let router = Router::new().route("/", post(answer));
-        let router = router.with_state(Arc::clone(&books));
-        tokio::spawn(async move { axum::serve(listener, router).await });
-        let credentials = Credentials::new("id", "secret", None, None, "test");
-        let config = SdkConfig::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .region(Region::new("us-east-1"))
-            .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .endpoint_url(&endpoint)
-            .build();
+        let (endpoint, config) = serve(router.with_state(Arc::clone(&books))).await;
         for body in bodies {
             let entry = json!({"MessageBody": body});
             books.lock().unwrap().take(&entry);
