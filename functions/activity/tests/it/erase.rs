@@ -253,12 +253,12 @@ async fn what_is_under_way_is_erased_when_it_has_ended() {
     let body = format!("mail/{account}/{large}");
     app.blob.put(&body, Bytes::from_static(b"x")).await.unwrap();
 
-    let told = app.erase("").await.expect(202).json();
-    assert_eq!(told["status"], "pending");
+    let state = app.erase("").await.expect(202).json();
+    assert_eq!(state["status"], "pending");
     app.sweep().await;
-    let told = app.erase("").await.expect(202).json();
+    let state = app.erase("").await.expect(202).json();
     assert_eq!(
-        (told["status"].as_str(), told["under_way"].as_i64()),
+        (state["status"].as_str(), state["under_way"].as_i64()),
         (Some("waiting"), Some(2))
     );
     assert!(app.is_kept(&waiting).await && app.is_kept(&large).await);
@@ -287,8 +287,8 @@ async fn no_other_account_is_touched() {
     let message = app.searchable(ANN, CopyState::Delivered).await;
     let other = Tenant::new(&app.store, "other", app.hand.now()).await;
     let path = "/v3/messages/recipients/ann@example.com";
-    let told = app.api.delete(path).key(&other.key).send().await;
-    let told = told.expect(202).json();
+    let started = app.api.delete(path).key(&other.key).send().await;
+    let started = started.expect(202).json();
     app.sweep().await;
     assert!(app.is_kept(&message).await);
     let found = app.store.seek(&app.tenant.account.id, None, None, 10).await;
@@ -296,7 +296,7 @@ async fn no_other_account_is_touched() {
     // Nor is its job shown.
     let path = format!(
         "/v3/recipients/erasejob/{}",
-        told["job_id"].as_str().unwrap()
+        started["job_id"].as_str().unwrap()
     );
     app.get(&path).await.expect(404);
     let shown = app.api.get(&path).key(&other.key).send().await;

@@ -78,7 +78,7 @@ impl TestApp {
         self.copy("ann@example.com", CopyState::Delivered).await
     }
 
-    /// A copy that somebody is handing over.
+    /// A copy that is being handed over.
     pub(crate) async fn claimed(&self, email: &str) -> MessageId {
         self.described(&Described {
             email,
@@ -89,7 +89,7 @@ impl TestApp {
         .await
     }
 
-    /// A copy of this description that somebody is handing over.
+    /// A copy of this description that is being handed over.
     pub(crate) async fn described(&self, described: &Described<'_>) -> MessageId {
         let (id, message) = (&self.tenant.account.id, entropy().message_id());
         let now = self.hand.now();

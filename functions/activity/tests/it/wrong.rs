@@ -9,8 +9,8 @@ async fn a_category_counts_once_and_ten_are_the_most_in_one_request() {
     let named =
         |names: usize| -> String { (0..names).map(|n| format!("&categories=c{n}")).collect() };
     let twice = format!("{path}{}{}", named(10), named(10));
-    let told = app.get(&twice).await.expect(200).json();
-    let stats = told[0]["stats"].as_array().unwrap().iter();
+    let answer = app.get(&twice).await.expect(200).json();
+    let stats = answer[0]["stats"].as_array().unwrap().iter();
     let names: Vec<_> = stats.map(|one| one["name"].as_str().unwrap()).collect();
     assert_eq!(
         names,
@@ -38,17 +38,17 @@ async fn a_wrong_question_is_told_what_is_wrong() {
             "aggregated_by",
         ),
     ] {
-        let told = app
+        let answer = app
             .get(&format!("/v3/stats{query}"))
             .await
             .expect(400)
             .json();
-        assert_eq!(told["errors"][0]["field"], field, "{query}");
+        assert_eq!(answer["errors"][0]["field"], field, "{query}");
     }
-    let told = app
+    let answer = app
         .get("/v3/categories/stats?start_date=2026-02-01")
         .await
         .expect(400)
         .json();
-    assert_eq!(told["errors"][0]["field"], "categories");
+    assert_eq!(answer["errors"][0]["field"], "categories");
 }
