@@ -33,10 +33,6 @@ const SMALL: &[(&str, &str)] = &[
         "the query and the page of two functions' lists of what was given up",
     ),
     (
-        "shared/queue/src/client.rs",
-        "clients that are built on first use, which SQS and EventBridge share",
-    ),
-    (
         "shared/queue/src/insights.rs",
         "a job that the sweep writes and ses-feedback reads",
     ),
