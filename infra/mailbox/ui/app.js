@@ -85,6 +85,8 @@ async function visit(url, remember, options) {
     return;
   }
   const { fresh } = loaded;
+  // What was asked for until now is about the page that is left.
+  visits += 1;
   if (remember) history.pushState(null, "", loaded.url);
   if (placeOf(loaded.url) !== shownPlace) {
     shownPlace = placeOf(loaded.url);
