@@ -8,11 +8,14 @@ builds nothing twice. The word after a block's language says what becomes of it:
     save=FILE     it is saved under that name, for the blocks after it, and read as with parse
     host          `cargo run`: the service that the page's other blocks call
     parse         bash, node or Python can read it; of other languages nothing is asked
-    install       as parse; with --install it is run. Otherwise the packages of tests/clients take its place
+    install       as parse; with --install it is run. Otherwise the packages that tests/docs pins take its place
+    workflow=FILE it is saved under that name and held to GitHub's schema of workflows
+    steps         the steps of the workflow that it names are run as shell, beside the page's service
     output        the lines that the block before it prints, in this order; … stands for anything
 
 A page with `<!-- host: cargo run -->` has a service from the start, and its API key in KEY. The README's blocks
-run in the root of the clone, those of other pages in an empty folder. The ports 3000, 8025, 2525, 1587 and 9000
+run in the root of the clone, those of other pages in an empty folder. A page with `<!-- only: --install -->` takes too
+long or too much for every run: without --install its blocks are read and not run. The ports 3000, 8025, 2525, 1587 and 9000
 become free ones.
 """
 
@@ -26,12 +29,13 @@ import sys
 import tempfile
 
 import page
+import workflow
 from service import Service, free_ports, moved
 from session import Failed, Shell, shows
 from words import ROOT, pages
 
-CLIENTS = ROOT / "tests" / "clients" / "node" / "node_modules"
-VENV = ROOT / "tests" / ".venv" / "clients"
+MODULES = ROOT / "tests" / "docs" / "node_modules"
+VENV = ROOT / "tests" / ".venv" / "docs"
 
 
 def clone(to):
@@ -48,7 +52,9 @@ def clone(to):
 
 def parsed(block):
     """Reads a block without running it."""
-    commands = {"sh": ["bash", "-n"], "js": ["node", "--check", "-"]}
+    is_module = block.options.get("save", "").endswith(".mjs")
+    kind = ["--input-type=module"] if is_module else []
+    commands = {"sh": ["bash", "-n"], "js": ["node", *kind, "--check", "-"]}
     if block.language == "python":
         try:
             compile(block.text, "block", "exec")
@@ -75,11 +81,12 @@ class Visit:
         self.service = self.shell = None
         self.printed = ""
         self.counts = {}
+        self.is_only_read = page.is_long(self.text) and not options.install
 
     def environment(self):
-        """The reader's: the clients' packages, and the target folder of the clone's origin."""
+        """The reader's: the packages of the pages, and the target folder of the clone's origin."""
         target = os.environ.get("CARGO_TARGET_DIR", str(ROOT / "target"))
-        found = os.environ | {"CARGO_TARGET_DIR": target, "HOME": str(self.folder), "NODE_PATH": str(CLIENTS)}
+        found = os.environ | {"CARGO_TARGET_DIR": target, "HOME": str(self.folder), "NODE_PATH": str(MODULES)}
         installed = pathlib.Path(self.options.binary or f"{target}/debug/posthaste").parent
         found["PATH"] = f"{VENV / 'bin'}:{installed}:{found['PATH']}"
         found.pop("KEY", None)
@@ -93,7 +100,13 @@ class Visit:
         is_readme = self.path == ROOT / "README.md"
         with tempfile.TemporaryDirectory(prefix="posthaste-page-") as scratch:
             self.folder = self.copy if is_readme else pathlib.Path(scratch)
+            if not is_readme and not self.options.install:
+                (self.folder / "node_modules").symlink_to(MODULES)
             try:
+                if self.is_only_read:
+                    for block in page.blocks(self.text):
+                        self.take(block)
+                    return
                 if command := page.host_of(self.text):
                     self.start(command)
                 self.shell = Shell(self.folder, self.environment())
@@ -111,7 +124,8 @@ class Visit:
         mark, needs = block.mark, block.options.get("needs")
         if not mark:
             return
-        if needs and not shutil.which(needs):
+        is_run = mark in ("run", "steps", "output")
+        if needs and not shutil.which(needs) or is_run and self.is_only_read:
             mark = "skipped"
         try:
             self.act(mark, block)
@@ -123,9 +137,15 @@ class Visit:
         text = moved(block.text, self.ports)
         if mark == "host":
             self.start(block.text.splitlines()[0])
-        elif mark == "save":
+        elif mark in ("save", "workflow"):
             parsed(block)
-            (self.folder / block.options["save"]).write_text(text, encoding="utf-8")
+            file = self.folder / block.options[mark]
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+            if mark == "workflow":
+                workflow.check(file, VENV)
+        elif mark == "steps":
+            self.printed = self.shell.run(workflow.shell(self.folder / text.strip(), VENV))
         elif mark == "run" or mark == "install" and self.options.install:
             self.printed = self.shell.run(text)
         elif mark == "output":

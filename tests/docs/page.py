@@ -6,7 +6,7 @@ import re
 # Languages whose blocks have to be marked. Other fences (text, mermaid, none) are shown and not tried.
 PROGRAMS = {"sh", "js", "python", "json", "go", "php", "ruby", "java", "csharp", "ini", "yaml"}
 # What a mark may say. `needs=PROGRAM` may follow `run`.
-MARKS = {"run", "parse", "install", "host", "save", "output"}
+MARKS = {"run", "parse", "install", "host", "save", "output", "workflow", "steps"}
 
 
 @dataclasses.dataclass
@@ -53,7 +53,7 @@ def block(line, info, text):
     if unknown or len(marks) > 1:
         raise Broken(f"line {line}: unknown mark {' '.join(info)}")
     if language in PROGRAMS and not marks:
-        raise Broken(f"line {line}: a block of {language} is marked run, parse, install, host or save=FILE")
+        raise Broken(f"line {line}: a block of {language} is marked run, parse, install, host, save=FILE, workflow=FILE or steps")
     return Block(line, language, marks[0] if marks else "", options, text)
 
 
@@ -61,6 +61,11 @@ def host_of(text):
     """The command in `<!-- host: COMMAND -->`, with which a page asks for a running service; or None."""
     found = re.search(r"^<!-- host: (.+) -->$", text, re.MULTILINE)
     return found.group(1) if found else None
+
+
+def is_long(text):
+    """Whether a page says that its blocks run only where --install is given."""
+    return re.search(r"^<!-- only: --install -->$", text, re.MULTILINE) is not None
 
 
 def prose(text):

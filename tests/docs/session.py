@@ -9,8 +9,9 @@ import subprocess
 import threading
 import time
 
-# After its end a block's program may still print: a receiver in the background, for one.
-PATIENCE = 60
+# After its end a block's program may still print: a receiver in the background, for one. Blocks that install
+# packages, or build with them, take minutes.
+PATIENCE = 600
 
 
 class Failed(Exception):

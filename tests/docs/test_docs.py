@@ -6,6 +6,7 @@ import unittest
 
 import page
 import words
+import workflow
 from service import moved
 from session import Failed, Shell, shows
 
@@ -22,6 +23,10 @@ class Pages(unittest.TestCase):
         for text in ["```sh\nx\n```\n", "```sh runs\nx\n```\n", "```sh run parse\nx\n```\n", "```text\nx\n"]:
             with self.subTest(text), self.assertRaises(page.Broken):
                 page.blocks(text)
+
+    def test_a_page_says_that_it_takes_long(self):
+        self.assertTrue(page.is_long("# A\n<!-- only: --install -->\n"))
+        self.assertFalse(page.is_long("the comment `<!-- only: --install -->`"))
 
     def test_banned_words_are_found_in_prose_only_and_over_lines(self):
         text = "All but\nfor `the original` one.\n```text\nthe contract\n```\nThe Contract.\n"
@@ -54,6 +59,29 @@ class Pages(unittest.TestCase):
 
     def test_ports_move_and_longer_numbers_stay(self):
         self.assertEqual(moved("127.0.0.1:3000 30000 9000", {"3000": "1", "9000": "2"}), "127.0.0.1:1 30000 2")
+
+
+class Workflows(unittest.TestCase):
+    def job(self, *steps, **more):
+        return {"jobs": {"test": {"steps": list(steps), **more}}}
+
+    def test_steps_are_shells_with_the_variables_of_job_and_step(self):
+        steps = [{"uses": "actions/checkout@v5"}, {"run": "echo $A $B", "env": {"B": "it's"}}]
+        text = workflow.script(self.job(*steps, env={"A": 1}))
+        with tempfile.TemporaryDirectory() as folder:
+            shell = Shell(folder, {"PATH": "/usr/bin:/bin"})
+            self.assertEqual(shell.run(text), "1 it's\n")
+            shell.close()
+
+    def test_what_cannot_be_run_here_is_refused(self):
+        for job in [
+            self.job({"uses": "someone/other@v1"}),
+            self.job({"run": "echo ${{ secrets.KEY }}"}),
+            self.job({"uses": "actions/checkout@v5"}),
+            self.job({"run": "true"}, services={"posthaste": {"image": "x"}}),
+        ]:
+            with self.subTest(job), self.assertRaises(Failed):
+                workflow.script(job)
 
 
 class Shells(unittest.TestCase):
