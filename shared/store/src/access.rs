@@ -9,6 +9,7 @@ mod credits;
 mod first_account;
 mod profile;
 mod rates;
+mod sessions;
 mod settings;
 mod status;
 mod suspension;
@@ -23,6 +24,9 @@ pub use attempts::{AccessRecord, AttemptSummary};
 pub use credits::{Allowance, Credits, Frequency};
 pub use profile::Profile;
 pub use rates::RateWindow;
+pub use sessions::{
+    ConsoleSession, ConsoleToken, LINK_LIFE, MOST_SESSIONS, SESSION_IDLE, SESSION_LIFE,
+};
 pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};
 pub use status::{AccountStatus, SuspensionCause, SuspensionChange};
 pub use suspension::SuspensionRequest;

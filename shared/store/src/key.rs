@@ -15,6 +15,8 @@
 //! | rate-limit window    | `RATE#<account>#<endpoint>` | `<window, 12 digits>`            |
 //! | API key              | `A#<account>`               | `KEY#<key id>`                   |
 //! | API key, by its id   | `KEY#<key id>`              | `KEY`                            |
+//! | session of the console | `A#<account>`             | `SESSION#<session id>`           |
+//! | link that opens one  | `A#<account>`               | `SIGNIN#<link id>`               |
 //! | event webhook        | `A#<account>`               | `HOOK#<webhook>`                 |
 //! | its URL, held once   | `A#<account>`               | `HOOKURL#<hash of the URL>`      |
 //! | undelivered events   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
@@ -175,6 +177,19 @@ impl Key {
 
     pub(crate) fn api_key_by_id(key: &KeyId) -> Self {
         Self::new(format!("KEY#{key}"), "KEY")
+    }
+
+    pub(crate) fn session(account: &AccountId, id: &KeyId) -> Self {
+        Self::of_account(account, format!("{}{id}", Self::sessions()))
+    }
+
+    /// What the sort keys of an account's sessions begin with.
+    pub(crate) fn sessions() -> &'static str {
+        "SESSION#"
+    }
+
+    pub(crate) fn sign_in_link(account: &AccountId, id: &KeyId) -> Self {
+        Self::of_account(account, format!("SIGNIN#{id}"))
     }
 
     pub(crate) fn webhook(account: &AccountId, webhook: &WebhookId) -> Self {

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `table` | nothing: the primitives of rows, transactions, expressions, expiry |
 //! | `key` | the primary key of every row, in one table |
-//! | `access` | accounts, API keys, allowed networks, attempts, allowances, rates, settings |
+//! | `access` | accounts, API keys, sessions, allowed networks, attempts, allowances, rates, settings |
 //! | `identity` | domains, verified senders, addresses to forward to, system mails |
 //! | `mail` | templates, copies of recipients and their events, visits, the search |
 //! | `schedule` | due rows, scheduled mail, batches and what they hold back |
@@ -41,10 +41,11 @@ mod webhooks;
 
 pub use access::{
     AccessRecord, Account, AccountCache, AccountSettings, AccountStatus, Allow, Allowance,
-    AllowedIp, ApiKey, AttemptSummary, BouncePurge, Credits, Disallow, Forward, Frequency, Granted,
-    KeyKind, LONGEST_USERNAME, Landing, Maker, Profile, RateWindow, Region, Regranted, Renamed,
-    Secret, SpamCheck, SuspensionCause, SuspensionChange, SuspensionRequest, Whitelist,
-    is_username,
+    AllowedIp, ApiKey, AttemptSummary, BouncePurge, ConsoleSession, ConsoleToken, Credits,
+    Disallow, Forward, Frequency, Granted, KeyKind, LINK_LIFE, LONGEST_USERNAME, Landing,
+    MOST_SESSIONS, Maker, Profile, RateWindow, Region, Regranted, Renamed, SESSION_IDLE,
+    SESSION_LIFE, Secret, SpamCheck, SuspensionCause, SuspensionChange, SuspensionRequest,
+    Whitelist, is_username,
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
 pub use identity::{

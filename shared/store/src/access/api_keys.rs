@@ -124,16 +124,20 @@ impl ApiKey {
     }
 }
 
-/// A key as it was read just now, used to create other keys.
+/// A key as it was read just now, used to create other keys; or a session of the console that has
+/// full access without one.
 #[derive(Clone, Debug)]
 pub struct Maker {
     pub key: ApiKey,
+    /// The row that must not change meanwhile.
+    place: Key,
     rev: u64,
 }
 
 impl Maker {
-    fn place(&self) -> Key {
-        Key::api_key(&self.key.account, &self.key.id)
+    /// A session, as the key that it stands for.
+    pub(super) fn of_session(key: ApiKey, place: Key, rev: u64) -> Self {
+        Self { key, place, rev }
     }
 }
 
@@ -180,6 +184,7 @@ impl Store {
         let row = self.get::<ApiKey>(&Key::api_key(account, id)).await?;
         Ok(row.map(|row| Maker {
             key: row.value,
+            place: row.key,
             rev: row.rev,
         }))
     }
@@ -211,7 +216,7 @@ impl Store {
     ) -> Result<Granted, StoreError> {
         let mut steps = self.steps_of_key(key, limit)?;
         if let Some(maker) = maker {
-            steps.push(self.write_nothing(&maker.place(), maker.rev)?);
+            steps.push(self.write_nothing(&maker.place, maker.rev)?);
         }
         match self.transact(steps).await? {
             Transact::Done => Ok(Granted::Done),
@@ -286,9 +291,9 @@ impl Store {
             match maker {
                 None => {}
                 // A row may appear in a transaction only once: the first step covers this one.
-                Some(maker) if maker.place() == own && maker.rev == row.rev => {}
-                Some(maker) if maker.place() == own => return Ok(Regranted::Outdated),
-                Some(maker) => steps.push(self.write_nothing(&maker.place(), maker.rev)?),
+                Some(maker) if maker.place == own && maker.rev == row.rev => {}
+                Some(maker) if maker.place == own => return Ok(Regranted::Outdated),
+                Some(maker) => steps.push(self.write_nothing(&maker.place, maker.rev)?),
             }
             match self.transact(steps).await? {
                 Transact::Done => return Ok(Regranted::Done(Box::new(key))),

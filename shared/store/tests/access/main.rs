@@ -6,6 +6,7 @@ mod accounts;
 mod allow_list;
 mod credits;
 mod keys;
+mod sessions;
 mod settings;
 
 use posthaste_model::Timestamp;
