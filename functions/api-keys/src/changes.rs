@@ -141,15 +141,22 @@ fn missing() -> Rejection {
     Rejection::plain(StatusCode::NOT_FOUND, message)
 }
 
-/// The caller's key as it is now.
+/// The caller's key as it is now, or the session that stands for one.
 ///
 /// # Errors
-/// 401 when it was revoked, 403 when it lost the scope of the endpoint.
+/// 401 when it was revoked or ended, 403 when it lost the scope of the endpoint.
 async fn current_maker(state: &AppState, caller: &Caller, scope: &str) -> Result<Maker, Rejection> {
     let held = &caller.key;
-    let maker = state.app.store.maker(&held.account, &held.id).await?;
-    // Drops the cached key of this instance in any case.
+    let store = &state.app.store;
+    let maker = match &caller.session {
+        Some(session) if session.key.is_none() => {
+            store.session_maker(&session.account, &session.id).await?
+        }
+        Some(_) | None => store.maker(&held.account, &held.id).await?,
+    };
+    // Drops what this instance has cached of it in any case.
     state.gate.forget_key(&held.id);
+    state.gate.forget_session(&held.id);
     let maker = maker.ok_or_else(Rejection::unauthorized)?;
     if maker.key.holds(scope) {
         Ok(maker)

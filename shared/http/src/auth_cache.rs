@@ -1,10 +1,12 @@
-//! The keys, accounts and subusers that requests name, cached for a few seconds.
+//! The keys, sessions, accounts and subusers that requests name, cached for a few seconds.
 
 use std::sync::Arc;
 
 use posthaste_cache::Cache;
 use posthaste_model::{AccountId, Clock, KeyId};
-use posthaste_store::{Account, AccountCache, AccountStatus, ApiKey, Secret, Store};
+use posthaste_store::{
+    Account, AccountCache, AccountStatus, ApiKey, ConsoleSession, ConsoleToken, Secret, Store,
+};
 
 use crate::Rejection;
 use crate::credentials::DelegatedAccount;
@@ -14,15 +16,17 @@ pub(crate) struct AuthCache {
     store: Store,
     clock: Clock,
     keys: Cache<KeyId, Arc<ApiKey>>,
+    sessions: Cache<KeyId, Arc<ConsoleSession>>,
     accounts: AccountCache,
     /// Ids by parent and lower-case user name.
     subusers: Cache<(AccountId, String), AccountId>,
 }
 
-/// A valid key and its account.
+/// A valid key, or the one that a valid session stands for, and its account.
 pub(crate) struct Credentials {
     pub(crate) key: Arc<ApiKey>,
     pub(crate) account: Arc<Account>,
+    pub(crate) session: Option<Arc<ConsoleSession>>,
 }
 
 impl AuthCache {
@@ -33,6 +37,7 @@ impl AuthCache {
             store,
             clock,
             keys: Cache::default(),
+            sessions: Cache::default(),
             subusers: Cache::default(),
         }
     }
@@ -40,6 +45,11 @@ impl AuthCache {
     /// Drops a key that this instance changed.
     pub(crate) fn forget_key(&self, id: &KeyId) {
         self.keys.forget(id);
+    }
+
+    /// Drops a session that this instance ended or noted the use of.
+    pub(crate) fn forget_session(&self, id: &KeyId) {
+        self.sessions.forget(id);
     }
 
     /// Drops an account that this instance changed.
@@ -56,7 +66,55 @@ impl AuthCache {
             return Ok(None);
         }
         let account = self.account(&key.account).await?;
-        Ok(account.map(|account| Credentials { key, account }))
+        Ok(account.map(|account| Credentials {
+            key,
+            account,
+            session: None,
+        }))
+    }
+
+    /// The session with this token, with the key that it was opened with, as it is now, and its account.
+    pub(crate) async fn open_session(
+        &self,
+        token: &ConsoleToken,
+    ) -> Result<Option<Credentials>, Rejection> {
+        let Some(session) = self.session(token).await? else {
+            return Ok(None);
+        };
+        let key = match &session.key {
+            None => Some(Arc::new(session.full_access())),
+            Some(id) => self.key(id).await?,
+        };
+        let Some(key) = key.filter(|key| key.account == session.account) else {
+            return Ok(None);
+        };
+        let account = self.account(&session.account).await?;
+        Ok(account.map(|account| Credentials {
+            key,
+            account,
+            session: Some(session),
+        }))
+    }
+
+    /// The session with this token, unless it has ended.
+    pub(crate) async fn session(
+        &self,
+        token: &ConsoleToken,
+    ) -> Result<Option<Arc<ConsoleSession>>, Rejection> {
+        let now = self.clock.now_ms();
+        let session = match self.sessions.get(token.id(), now) {
+            Some(session) => Some(session),
+            None => {
+                let session = self.store.session(token.account(), token.id()).await?;
+                let session = session.map(Arc::new);
+                if let Some(session) = &session {
+                    self.sessions
+                        .put(token.id().clone(), Arc::clone(session), now);
+                }
+                session
+            }
+        };
+        Ok(session.filter(|session| session.is_opened_by(token, now.seconds())))
     }
 
     async fn key(&self, id: &KeyId) -> Result<Option<Arc<ApiKey>>, Rejection> {

@@ -1,19 +1,23 @@
-//! The authorizer in front of every route: key, allow list, on-behalf-of, rate limit, scope.
+//! The authorizer in front of every route: key or session, allow list, on-behalf-of, rate limit, scope.
+
+mod sessions;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, Method, StatusCode};
 use posthaste_model::{AccountId, Clock, KeyId, PublicUrl, scope};
 use posthaste_store::{Account, AccountStatus, ApiKey, Region, Secret, Store};
 
 use crate::access_log::{AccessAttempt, AccessLog};
 use crate::allow_list::Lists;
 use crate::auth_cache::{AuthCache, Credentials};
-use crate::credentials::{bearer, on_behalf_of};
+use crate::credentials::{bearer, no_key, on_behalf_of, wrong_key};
 use crate::lease::Leases;
 use crate::limit::{AnonymousLimiter, LimitPeriod};
-use crate::{Access, Caller, Dialect, RateDecision, RateLimits, Rejection};
+use crate::{Access, Caller, Dialect, GatewayName, RateDecision, RateLimits, Rejection};
+
+pub use sessions::{BrowserRequest, Entry, SignIn};
 
 /// The scope of all sending: an account that may not send gets its own error.
 const SENDING: &str = "mail.send";
@@ -44,7 +48,10 @@ pub(crate) struct AuthRequest<'a> {
     pub(crate) endpoint: &'a Arc<str>,
     pub(crate) access: Access,
     pub(crate) dialect: Dialect,
+    pub(crate) method: &'a Method,
     pub(crate) headers: &'a HeaderMap,
+    /// The name by which the gateway was called, where there is one.
+    pub(crate) gateway: Option<&'a GatewayName>,
     pub(crate) ip: Option<IpAddr>,
 }
 
@@ -129,7 +136,7 @@ impl Authorizer {
         &self,
         asked: &AuthRequest<'_>,
     ) -> Result<Authorized, AuthRefusal> {
-        let held = match self.authenticate(asked.headers, asked.dialect).await {
+        let held = match self.authenticate(asked).await {
             Ok(held) => held,
             Err(rejection) => return Err(self.refuse_anonymous(rejection, asked.ip)),
         };
@@ -140,7 +147,11 @@ impl Authorizer {
         let note = |permit: &RateDecision| {
             // Past the limit nothing is recorded: writes do not grow with the number of calls.
             let noted = permit.allowed.then_some(&held.account)?;
-            self.note(noted, asked.ip, "bearer", lets_in)
+            let method = match held.session {
+                None => "bearer",
+                Some(_) => sessions::AUTH_METHOD,
+            };
+            self.note(noted, asked.ip, method, lets_in)
         };
         if !lets_in {
             // Counted by address: a caller with a stolen key must not use up its owner's permits.
@@ -164,9 +175,15 @@ impl Authorizer {
                 note,
             }),
             Ok(account) => {
-                let key = held.key;
-                let ip = asked.ip;
-                let caller = Caller { account, key, ip };
+                if let Some(session) = &held.session {
+                    self.touch(session).await;
+                }
+                let caller = Caller {
+                    account,
+                    key: held.key,
+                    session: held.session,
+                    ip: asked.ip,
+                };
                 Ok(Authorized {
                     caller,
                     permit,
@@ -185,7 +202,9 @@ impl Authorizer {
     /// send.
     async fn may(
         &self,
-        Credentials { key, account: own }: &Credentials,
+        Credentials {
+            key, account: own, ..
+        }: &Credentials,
         account: Arc<Account>,
         access: Access,
     ) -> Result<Arc<Account>, Rejection> {
@@ -259,8 +278,12 @@ impl Authorizer {
             .await;
         let account = Arc::clone(&held.account);
         let account = self.may(&held, account, Access::Scope(SENDING)).await?;
-        let key = held.key;
-        Ok(Caller { account, key, ip })
+        Ok(Caller {
+            account,
+            key: held.key,
+            session: None,
+            ip,
+        })
     }
 
     /// Takes one permit of an account at an endpoint, named by method and path template.
@@ -314,13 +337,12 @@ impl Authorizer {
         }
     }
 
-    async fn authenticate(
-        &self,
-        headers: &HeaderMap,
-        dialect: Dialect,
-    ) -> Result<Credentials, Rejection> {
-        let token = bearer(headers).ok_or_else(|| no_key(dialect))?;
-        let wrong = || wrong_key(dialect);
+    async fn authenticate(&self, asked: &AuthRequest<'_>) -> Result<Credentials, Rejection> {
+        if let Some(held) = self.session_of(asked).await {
+            return held;
+        }
+        let token = bearer(asked.headers).ok_or_else(|| no_key(asked.dialect))?;
+        let wrong = || wrong_key(asked.dialect);
         let secret = Secret::parse(token).ok_or_else(wrong)?;
         self.state.known.open(&secret).await?.ok_or_else(wrong)
     }
@@ -356,25 +378,5 @@ fn access_refusal(access: Access) -> Rejection {
         Access::Scope(_) | Access::Either(..) | Access::AnyKey | Access::Public => {
             Rejection::forbidden()
         }
-    }
-}
-
-fn no_key(dialect: Dialect) -> Rejection {
-    match dialect {
-        Dialect::General | Dialect::Senders => Rejection::unauthorized(),
-        Dialect::Mail => Rejection::plain(
-            StatusCode::UNAUTHORIZED,
-            "Permission denied, wrong credentials",
-        ),
-    }
-}
-
-fn wrong_key(dialect: Dialect) -> Rejection {
-    match dialect {
-        Dialect::General | Dialect::Senders => Rejection::unauthorized(),
-        Dialect::Mail => Rejection::plain(
-            StatusCode::UNAUTHORIZED,
-            "The provided authorization grant is invalid, expired, or revoked",
-        ),
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use posthaste_model::AccountId;
-use posthaste_store::{Account, ApiKey};
+use posthaste_store::{Account, ApiKey, ConsoleSession};
 
 use crate::Rejection;
 
@@ -17,7 +17,7 @@ pub enum Access {
     Scope(&'static str),
     /// A key that holds one of these scopes, or both: a narrow one and one that includes it.
     Either(&'static str, &'static str),
-    /// Any valid key.
+    /// Any valid key or session.
     AnyKey,
     /// Anyone: pages and pixels that recipients of mail open.
     Public,
@@ -28,8 +28,10 @@ pub enum Access {
 pub struct Caller {
     /// The account that is acted for: the key's own, or the one named by on-behalf-of.
     pub account: Arc<Account>,
-    /// The key that was presented.
+    /// The key that was presented, or that the session stands for.
     pub key: Arc<ApiKey>,
+    /// The session of the console that was presented instead of a key.
+    pub session: Option<Arc<ConsoleSession>>,
     /// Where the request came from; `None` when the host does not know it.
     pub ip: Option<IpAddr>,
 }

@@ -1,6 +1,8 @@
 //! What a request presents in its headers: a key, and the account it acts for.
 
-use axum::http::{HeaderMap, HeaderName, header};
+use axum::http::{HeaderMap, HeaderName, StatusCode, header};
+
+use crate::{Dialect, Rejection};
 
 /// The account that a parent acts for (SPEC, "Authentication").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +50,28 @@ pub(crate) fn on_behalf_of(headers: &HeaderMap) -> Option<Option<DelegatedAccoun
         None => DelegatedAccount::Subuser(value),
     };
     Some(Some(named))
+}
+
+/// The error for a request without a key.
+pub(crate) fn no_key(dialect: Dialect) -> Rejection {
+    match dialect {
+        Dialect::General | Dialect::Senders => Rejection::unauthorized(),
+        Dialect::Mail => Rejection::plain(
+            StatusCode::UNAUTHORIZED,
+            "Permission denied, wrong credentials",
+        ),
+    }
+}
+
+/// The error for a key that opens nothing.
+pub(crate) fn wrong_key(dialect: Dialect) -> Rejection {
+    match dialect {
+        Dialect::General | Dialect::Senders => Rejection::unauthorized(),
+        Dialect::Mail => Rejection::plain(
+            StatusCode::UNAUTHORIZED,
+            "The provided authorization grant is invalid, expired, or revoked",
+        ),
+    }
 }
 
 #[cfg(test)]

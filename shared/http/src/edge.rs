@@ -1,59 +1,21 @@
 //! What must exist once per host: the caller's address, a request id, the body limit, the answers
 //! for unmatched routes, and the security headers of every response.
 
-use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{ConnectInfo, DefaultBodyLimit, FromRequestParts, Request, State};
-use axum::http::request::Parts;
+use axum::extract::{ConnectInfo, DefaultBodyLimit, Request, State};
 use axum::http::{HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse as _, Response};
-use posthaste_model::PublicUrl;
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
-use crate::{Authorizer, Dialect, Rejection};
-
-/// The address of the caller; absent when the host does not know it. Never taken from a header.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientIp(pub Option<IpAddr>);
-
-impl<S: Sync> FromRequestParts<S> for ClientIp {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(Self(canonical(parts.extensions.get())))
-    }
-}
-
-/// The host name by which the gateway was called, which only a host behind one knows. Never taken
-/// from a header, or a caller could have links mailed that lead to its own site.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GatewayName(pub Option<Arc<str>>);
-
-impl GatewayName {
-    /// The URL by which the service is reached: the configured one, or else that of the gateway.
-    pub fn base(&self, public_url: Option<&PublicUrl>) -> Option<String> {
-        match (public_url, &self.0) {
-            (Some(url), _) => Some(url.to_string()),
-            (None, Some(name)) => Some(format!("https://{name}")),
-            (None, None) => None,
-        }
-    }
-}
-
-impl<S: Sync> FromRequestParts<S> for GatewayName {
-    type Rejection = Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        Ok(parts.extensions.get().cloned().unwrap_or_default())
-    }
-}
+use crate::client::canonical;
+use crate::{Authorizer, ClientIp, Dialect, GatewayName, Rejection};
 
 /// The address of the request began with several slashes; it was read as if with one.
 #[derive(Clone, Copy, Debug)]
@@ -165,11 +127,6 @@ fn dialect(path: &str) -> Dialect {
 /// The address of the caller, from the request's extensions.
 pub(crate) fn client_ip(req: &Request) -> Option<IpAddr> {
     canonical(req.extensions().get())
-}
-
-/// An IPv4 caller on a dual-stack socket is an IPv4 caller.
-fn canonical(ip: Option<&ClientIp>) -> Option<IpAddr> {
-    Some(ip?.0?.to_canonical())
 }
 
 async fn middleware(State(gate): State<Authorizer>, mut req: Request, next: Next) -> Response {

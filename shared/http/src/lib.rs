@@ -1,4 +1,4 @@
-//! Authentication, scopes, the allow list, rate limits, the edge of both hosts, and the one shape
+//! Authentication by key or session, scopes, the allow list, rate limits, the edge of both hosts, and the one shape
 //! of every error.
 //!
 //! A function declares its routes with [`Routes`]: method, path and scope side by side, and the
@@ -10,6 +10,7 @@ mod auth_cache;
 mod authorizer;
 mod body;
 mod caller;
+mod client;
 mod credentials;
 mod decode;
 mod edge;
@@ -20,21 +21,24 @@ mod limit;
 mod page;
 mod request_url;
 mod routes;
+mod site;
 mod undelivered;
 mod uri;
 
 pub use allow_list::AllowList;
-pub use authorizer::Authorizer;
+pub use authorizer::{Authorizer, BrowserRequest, Entry, SignIn};
 pub use body::{
     BodyFault, BodyRoom, Inflated, RawBody, inflate, inflate_within, no_room, too_large,
 };
 pub use caller::{Access, Caller};
-pub use edge::{ClientIp, GatewayName, RequestId, finish};
+pub use client::{ClientIp, GatewayName};
+pub use edge::{RequestId, finish};
 pub use error::{CATALOGUE_PATH, Dialect, Limited, Rejection};
 pub use json::{JsonBody, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, RateDecision, RateLimits};
 pub use page::page;
 pub use request_url::{Pagination, RequestUrl};
 pub use routes::{Route, Routes};
+pub use site::CONSOLE_HEADER;
 pub use undelivered::{MAX_REPLAYED, UndeliveredPage, UndeliveredQuery};
 pub use uri::{Captures, PathParams, Query, QueryReader};

@@ -155,7 +155,9 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
             endpoint: &guard.endpoint,
             access: guard.access,
             dialect: guard.dialect,
+            method: req.method(),
             headers: req.headers(),
+            gateway: req.extensions().get(),
             ip,
         };
         match guard.gate.authorize(&asked).await {

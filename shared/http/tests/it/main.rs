@@ -12,14 +12,16 @@ mod callers;
 mod doors;
 mod drill;
 mod limits;
+mod sessions;
 
 use axum::Json;
-use axum::http::{Method, StatusCode};
+use axum::http::{HeaderName, HeaderValue, Method, StatusCode, header};
 use posthaste_http::{
-    Access, Authorizer, Caller, ClientIp, Dialect, JsonBody, PathParams, RateLimits, Routes,
+    Access, Authorizer, BrowserRequest, Caller, ClientIp, Dialect, JsonBody, PathParams,
+    RateLimits, Rejection, Routes, SignIn,
 };
 use posthaste_store::Store;
-use posthaste_testkit::{Api, FailAfter, TABLE, Tenant, TestClock, dynamodb};
+use posthaste_testkit::{Api, FailAfter, TABLE, Tenant, TestClock, dynamodb, entropy};
 use serde_json::{Value, json};
 
 /// An instance over a table whose calls are counted, and an account to call it with.
@@ -44,7 +46,7 @@ impl TestApp {
         let tenant = Tenant::new(&store, "parent", hand.now()).await;
         let gate = Authorizer::new(store.clone(), hand.clock(), limits);
         Self {
-            api: api(&gate),
+            api: api(&gate, &store, &hand),
             gate,
             store,
             faults,
@@ -57,16 +59,14 @@ impl TestApp {
     pub(crate) fn with_eu_elsewhere(&self, eu: &str) -> Api {
         let (store, clock) = (self.store.clone(), self.hand.clock());
         let gate = Authorizer::new(store, clock, RateLimits::default());
-        api(&gate.with_eu_elsewhere(Some(eu.parse().unwrap())))
+        let gate = gate.with_eu_elsewhere(Some(eu.parse().unwrap()));
+        api(&gate, &self.store, &self.hand)
     }
 
     /// One more instance over the same table, with caches of its own.
     pub(crate) fn instance(&self, limits: RateLimits) -> Api {
-        api(&Authorizer::new(
-            self.store.clone(),
-            self.hand.clock(),
-            limits,
-        ))
+        let gate = Authorizer::new(self.store.clone(), self.hand.clock(), limits);
+        api(&gate, &self.store, &self.hand)
     }
 }
 
@@ -80,8 +80,24 @@ pub(crate) fn per_minute(requests: u32) -> RateLimits {
     }
 }
 
-fn api(gate: &Authorizer) -> Api {
+fn api(gate: &Authorizer, store: &Store, hand: &TestClock) -> Api {
+    let console = SignInTo {
+        gate: gate.clone(),
+        store: store.clone(),
+        hand: hand.clone(),
+    };
+    let (with_key, with_link, out) = (console.clone(), console.clone(), console);
+    let by_key = async move |visit: BrowserRequest, key: String| {
+        with_key.sign_in(&visit, SignIn::Key(&key)).await
+    };
+    let by_link = async move |visit: BrowserRequest, link: String| {
+        with_link.sign_in(&visit, SignIn::Link(&link)).await
+    };
+    let sign_out = async move |visit: BrowserRequest| out.sign_out(&visit).await;
     let routes = Routes::new(gate.clone())
+        .at(Method::POST, "/in/key", Access::Public, by_key)
+        .at(Method::POST, "/in/link", Access::Public, by_link)
+        .at(Method::POST, "/out", Access::Public, sign_out)
         .at(
             Method::GET,
             "/v3/templates",
@@ -122,6 +138,42 @@ fn api(gate: &Authorizer) -> Api {
             sent,
         );
     Api::new(routes.with_state(()))
+}
+
+type SetCookie = [(HeaderName, HeaderValue); 1];
+
+/// Sessions as the console opens and ends them.
+#[derive(Clone)]
+struct SignInTo {
+    gate: Authorizer,
+    store: Store,
+    hand: TestClock,
+}
+
+impl SignInTo {
+    async fn sign_in(
+        &self,
+        visit: &BrowserRequest,
+        with: SignIn<'_>,
+    ) -> Result<SetCookie, Rejection> {
+        let entry = self.gate.enter(visit, with).await?;
+        let (token, session) = entry.session(&entropy(), self.hand.now());
+        match entry.link() {
+            None => self.store.create_session(&session).await?,
+            Some(link) => assert!(self.store.redeem_link(link, &session).await?),
+        }
+        Ok([(header::SET_COOKIE, entry.cookie(&token))])
+    }
+
+    async fn sign_out(&self, visit: &BrowserRequest) -> Result<SetCookie, Rejection> {
+        let (session, cookie) = self.gate.leave(visit).await?;
+        if let Some(session) = session {
+            let ended = self.store.end_session(&session.account, &session.id).await;
+            assert_eq!(ended, Ok(true));
+            self.gate.forget_session(&session.id);
+        }
+        Ok([(header::SET_COOKIE, cookie)])
+    }
 }
 
 async fn who(caller: Caller, ip: ClientIp) -> Json<Value> {
