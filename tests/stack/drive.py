@@ -14,6 +14,7 @@ import sys
 import time
 import urllib.parse
 
+import bad_day
 from parts import Api, AwsHost, surroundings, until
 from rights import Record
 from stack import change, client, deploy, template
@@ -315,6 +316,8 @@ def main():
     binaries, posthaste = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
     record = Record()
     with surroundings() as (relay, emulator), contextlib.closing(Tap(emulator.port, seen=record.seen)) as tap:
+        day = bad_day.if_wanted(emulator.port)
+        tap.fault = day and day.fault
         parameters = {
             "Delivery": f"smtp://127.0.0.1:{relay.port}?tls=none",
             "HostnameOfService": "mail.example.com",
@@ -343,6 +346,8 @@ def main():
         told = figures(emulator, secrets)
         if not {"accepted", "delivered"} <= told:
             sys.exit(f"figures are missing: {sorted(told)}")
+        if day:
+            step(f"on a bad day: {day.met}")
         step(f"figures in the logs: {', '.join(sorted(told))}")
     print("the deployed stack does what it must")
     return 0

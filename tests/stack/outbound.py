@@ -12,6 +12,7 @@ import http.client
 import json
 import threading
 
+import bad_day
 from tap import HANG_UP, Tap
 
 
@@ -59,7 +60,10 @@ class Ses:
         self.record = record
         self._sent = []
         self._faults = {}
+        # What the bad day refused, which no step asked for.
+        self._refused = []
         self._lock = threading.Lock()
+        self.day = bad_day.if_wanted(emulator.port)
         self.tap = Tap(emulator.port, fault=self.fault, seen=self.seen)
         self.url = self.tap.url
 
@@ -77,12 +81,16 @@ class Ses:
             self._faults.pop(subject, None)
 
     def fault(self, call):
-        if call.operation != "SendEmail":
-            return None
-        with self._lock:
-            waiting = self._faults.get(of(call)["subject"])
-            answer = waiting.pop(0) if waiting else None
-        return answer(call) if callable(answer) else answer
+        if call.operation == "SendEmail":
+            with self._lock:
+                waiting = self._faults.get(of(call)["subject"])
+                answer = waiting.pop(0) if waiting else None
+            if answer is not None:
+                return answer(call) if callable(answer) else answer
+        answer = self.day.fault(call) if self.day else None
+        if answer is not None:
+            self._refused.append(call)
+        return answer
 
     def lost(self, call):
         """The emulator takes the mail; the caller's connection is cut instead of an answer."""
@@ -95,7 +103,7 @@ class Ses:
 
     def seen(self, call):
         self.record.seen(call)
-        if call.operation != "SendEmail":
+        if call.operation != "SendEmail" or any(call is one for one in self._refused):
             return
         request, raw = call.json(), raw_of(call)
         answer = json.loads(call.answer or b"{}")

@@ -271,6 +271,8 @@ def main():
             check(not relay.raw, "the relay got a mail meanwhile")
             resources |= by_smtp(mails, relay, emulator, raw)
             record.save(pathlib.Path("target/stack/ses.json"), resources)
+    if outbound.day:
+        step(f"on a bad day: {outbound.day.met}")
     print("the stack delivers by SES as it must")
     return 0
 

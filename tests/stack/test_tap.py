@@ -8,6 +8,7 @@ import threading
 import time
 import unittest
 
+from bad_day import FAULTS, BadDay
 from tap import HANG_UP, Tap
 
 
@@ -134,6 +135,38 @@ class TapTest(unittest.TestCase):
         told = [(call.status, call.faulted) for call in self.tap.calls]
         self.assertEqual(told, [(400, True), (200, True), (200, False), (0, True)])
         self.assertGreaterEqual(self.tap.calls[1].seconds, 0.2)
+
+    def test_on_a_bad_day_each_call_meets_each_refusal_of_its_service(self):
+        day = BadDay(self.upstream.server_address[1], one_in=2)
+        self.tap.fault = day.fault
+        put = {"Put": {"TableName": "t", "Item": {"pk": {"S": "a"}}}}
+        write = json.dumps({"RequestItems": {"t": []}, "TransactItems": [put, put]})
+        messages = [{"Id": str(n), "MessageBody": "a"} for n in range(2)]
+        send = json.dumps({"Entries": messages, "QueueUrl": "http://q/send"})
+        told = set()
+        for _ in range(40):
+            for target, body in (("TransactWriteItems", write), ("BatchWriteItem", write)):
+                answer, got = self.call("POST", "/", body, signed("dynamodb", f"DynamoDB_20120810.{target}"))
+                got = json.loads(got)
+                told.add((target, answer.status, got.get("__type", "").split("#")[-1], "UnprocessedItems" in got))
+            answer, got = self.call("POST", "/", send, signed("sqs", "AmazonSQS.SendMessageBatch"))
+            got = json.loads(got)
+            if "Failed" in got:
+                # The emulator got the other message alone.
+                self.assertEqual([one["Id"] for one in json.loads(got["body"])["Entries"]], ["1"])
+                self.assertEqual([one["Id"] for one in got["Failed"]], ["0"])
+            answer, got = self.call("POST", "/v2/email/outbound-emails", "{}", signed("ses"))
+            told.add(("SendEmail", answer.status, answer.getheader("x-amzn-ErrorType"), False))
+            self.call("GET", "/v2/email/account", None, signed("ses"))
+            self.call("GET", "/bucket/key", None, signed("s3"))
+            self.call("POST", "/", "{}", signed("secretsmanager", "secretsmanager.GetSecretValue"))
+        self.assertEqual(set(day.met), {name for name, *_ in FAULTS})
+        for wanted in (
+            ("TransactWriteItems", 400, "ProvisionedThroughputExceededException", False),
+            ("TransactWriteItems", 400, "TransactionCanceledException", False),
+            ("BatchWriteItem", 200, "", True), ("SendEmail", 429, "TooManyRequestsException", False),
+        ):
+            self.assertIn(wanted, told)
 
     def test_closing_ends_a_call_that_hangs(self):
         asked = threading.Event()
