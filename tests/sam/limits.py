@@ -51,6 +51,7 @@ BUSY = {
     "TrackingUrl": "https://" + "t" * 60 + ".example.com",
     "ConfigurationSet": "c" * 64,
     "IpPools": ",".join(f"pool-{n}={'s' * 40}" for n in range(10)),
+    "AccountSets": ",".join(f"account{n:03}={'s' * 32}" for n in range(20)),
     "RateLimitEndpoints": ", ".join(f"POST /v3/templates/{{template_id}}/versions/{n}=1000" for n in range(10)),
     "SpamFilter": "rspamd://" + "f" * 60 + ".example.com:11333",
     "OutgoingSpamFilter": "rspamd://" + "f" * 60 + ".example.com:11333",
