@@ -16,8 +16,12 @@ WAITING = 100_000
 MESSAGE = 3_000
 # Messages of a batch of delivery and of fan-out, as the template has them.
 JOBS, NEWS = 10, 100
-# Seconds of the shortest and the longest wait, and the part of one that is random (functions/delivery/src/relay.rs).
-SHORTEST, LONGEST, RANDOM = 5, 600, 0.25
+# Seconds between two probes: as long as the outage has lasted, between these (shared/outage/src/release.rs).
+SHORTEST, LONGEST = 60, 600
+# Messages are received when the outage is found and when they are moved to the bucket; then once more, as all are.
+MOVED = 2
+# Days for which the bucket keeps what was deleted.
+VERSIONS = 3
 ARCHITECTURE = "x86_64"
 
 
@@ -34,29 +38,37 @@ def logged(lines, size=700):
     return Line("CloudWatch", "log_gb", lines * size / 1e9)
 
 
-def returns(seconds):
-    """How often a message comes back in an outage of so many seconds, the first time included."""
-    at, count = 0.0, 0
-    while at < seconds:
-        at += min(max(at, SHORTEST), LONGEST) * (1 - RANDOM / 2)
+def probes(seconds):
+    """How many jobs are tried in an outage of so many seconds."""
+    at, count = SHORTEST, 0
+    while at <= seconds:
+        at += min(max(at, SHORTEST), LONGEST)
         count += 1
     return count
 
 
 def outage(seconds, mails=WAITING):
     """Mails that wait for a relay that takes none, beside what they cost when they leave: one write when the wait
-    begins, one event, and a message that comes back after as long as the outage has lasted."""
-    batches = returns(seconds) * mails / JOBS
+    begins, one event, a message that waits on the queue once, and a place in the bucket until mail is released."""
+    batches, tried = mails / JOBS, probes(seconds)
     receives, deletes = polled([JOBS], MESSAGE)
     sends = chunks(JOBS * MESSAGE, 64 * KB)
     # The events of a batch are one message, which is received with others.
-    events = mails / JOBS * (1 + 2 / 10)
+    events = batches * (1 + 2 / 10)
+    stored = mails * MESSAGE / 1e9 * (seconds / 86_400 + VERSIONS) / 30
     return [
-        Line("DynamoDB", "dynamodb_write", mails),
-        Line("SQS", "sqs_request", batches * (receives + deletes + sends) + events),
-        # Ten messages that are read and sent on.
-        *invocations(batches, 25, 512),
-        logged(batches),
+        # The wait's begin; what a probe notes when it is released and when it comes back.
+        Line("DynamoDB", "dynamodb_write", mails + 2 * tried),
+        # Onto the queue for the first wait, and by the sweep when mail is released.
+        Line("SQS", "sqs_request", MOVED * batches * (receives + deletes) + 2 * batches * sends + events),
+        # The jobs of a batch; a probe and the rest of its blob; a list each minute.
+        Line("S3", "s3_put", batches + 2 * tried + seconds / 60),
+        Line("S3", "s3_get", batches + tried),
+        Line("S3", "s3_gb_month", stored),
+        # Ten messages that are read and sent on, or stored; a blob that is read and sent.
+        *invocations(MOVED * batches, 40, 512),
+        *invocations(batches / 1_000, 8_000, 512),
+        logged(MOVED * batches),
     ]
 
 
@@ -137,7 +149,7 @@ def main():
     print(f"Prices of {PRICES['region']}, {PRICES['date']}. Per {WAITING:,} mails that wait for the relay:\n")
     hours = {"1 hour": 1, "24 hours": 24, "72 hours": 72}
     table({name: outage(3600 * each) for name, each in hours.items()})
-    print("A message comes back " + ", ".join(f"{returns(3600 * each)} times in {name}" for name, each in hours.items()))
+    print("Jobs that are tried: " + ", ".join(f"{probes(3600 * each)} in {name}" for name, each in hours.items()))
     print(f"\nA million mails that wait for an hour: ${dollars(outage(3600, MILLION)):.2f}. Per million:\n")
     table({"opens, or clicks": opened(), "scheduled mails": scheduled(), "received mails": received()})
     ses = PRICES["ses_mail"]

@@ -85,24 +85,31 @@ class Bill(unittest.TestCase):
 
 
 class Days(unittest.TestCase):
-    def test_a_message_comes_back_after_as_long_as_the_outage_has_lasted(self):
-        # The figures that functions/delivery/tests/it/outage.rs holds the worker to.
-        self.assertEqual([days.returns(3600 * hours) for hours in (1, 24)], [15, 173])
-        self.assertEqual(days.returns(1), 1)
+    def test_a_probe_follows_after_as_long_as_the_outage_has_lasted(self):
+        # The figures that functions/delivery/tests/it/outage.rs holds the worker to: at most 5 and six an hour.
+        self.assertEqual([days.probes(60 * minutes) for minutes in (0, 1, 2, 4, 8, 16)], [0, 1, 2, 3, 4, 5])
+        self.assertEqual([days.probes(3600 * hours) for hours in (1, 24)], [9, 147])
 
-    def test_waiting_costs_one_write_whatever_it_lasts_and_requests_by_the_time(self):
-        of = lambda seconds: {line.price: line.quantity for line in days.outage(seconds)}
+    def test_waiting_is_moved_once_whatever_it_lasts(self):
+        def of(seconds):
+            quantities = {}
+            for line in days.outage(seconds):
+                quantities[line.price] = quantities.get(line.price, 0) + line.quantity
+            return quantities
+
         hour, day = of(3_600), of(86_400)
-        self.assertEqual((hour["dynamodb_write"], day["dynamodb_write"]), (100_000, 100_000))
-        # Received, sent on and deleted by the ten; and the event of each.
-        self.assertEqual(hour["sqs_request"], 15 * 10_000 * 3 + 12_000)
-        self.assertEqual(day["lambda_request"], 173 * 10_000)
+        self.assertEqual((hour["dynamodb_write"], day["dynamodb_write"]), (100_018, 100_294))
+        # Received and deleted by the ten twice, sent twice; and the event of each.
+        self.assertEqual((hour["sqs_request"], day["sqs_request"]), (72_000, 72_000))
+        self.assertEqual((hour["s3_put"], day["s3_put"]), (10_000 + 18 + 60, 10_000 + 294 + 1440))
 
-    def test_three_days_cost_little_beside_what_a_write_for_each_attempt_would(self):
-        self.assertLess(days.dollars(days.outage(3 * 86_400)), 15)
+    def test_three_days_cost_little_more_than_an_hour(self):
+        hour, days_of_it = (days.dollars(days.outage(3_600 * hours)) for hours in (1, 72))
+        self.assertLess(days_of_it, 1.5 * hour)
+        self.assertLess(hour, 0.25)
 
     def test_a_million_of_each_is_billed_by_prices_that_there_are(self):
-        for lines in (days.opened(), days.scheduled(), days.received(), days.starts()):
+        for lines in (days.outage(3_600), days.opened(), days.scheduled(), days.received(), days.starts()):
             self.assertTrue(all(line.price in PRICES for line in lines))
             self.assertGreater(days.dollars(lines), 0)
         # Twice as many cost twice as much.

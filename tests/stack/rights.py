@@ -45,6 +45,7 @@ MISSING = "without it S3 answers 403 and not 404 for what is not there, which te
 RECEIVING = "received mail, which the emulator has not: tests/it/mx.rs"
 OWN_RING = {("secretsmanager:GetSecretValue", "SecretRing"): "a ring of the owner's: tests/stack/restore.py"}
 FILTER = "a spam filter, which is no part of the stack: shared/runtime/src/held.rs"
+OUTAGE = "an outage of the relay that lasts: delivery's tests/it/outage"
 FAR = "work that is due in more than fifteen minutes: its tests/it"
 # Rights that no journey here uses, and the test that does.
 NOT_TAKEN = {
@@ -53,6 +54,7 @@ NOT_TAKEN = {
         **OWN_RING,
         ("secretsmanager:GetSecretValue", "OutgoingFilterSecret"): FILTER,
         ("s3:ListBucket", "Bucket"): MISSING,
+        ("s3:PutObject", "Bucket/waiting/*"): OUTAGE,
         ("ses:SendEmail", "identity/*"): "SES's API takes raw mail by this action or by SendRawEmail; only it says which",
         ("ses:SendEmail", "configuration-set/*"): "the same",
         ("ses:SendEmail", "configuration-set/${ConfigurationSet}"): "the same",
@@ -81,6 +83,9 @@ NOT_TAKEN = {
         ("s3:GetObject", "Bucket/inbound/*"): "the erasure of an address: activity's tests/it/erase",
         ("s3:DeleteObject", "Bucket/inbound/*"): "the same",
         ("s3:DeleteObject", "Bucket/mail/*"): "the same",
+        ("s3:GetObject", "Bucket/waiting/*"): OUTAGE,
+        ("s3:PutObject", "Bucket/waiting/*"): OUTAGE,
+        ("s3:DeleteObject", "Bucket/waiting/*"): OUTAGE,
         ("s3:ListBucket", "Bucket"): MISSING,
         ("sqs:SendMessage", "FeedbackQueue"): "questions about mails without news: its tests/it/news",
         ("sqs:SendMessage", "InboundQueue"): FAR,

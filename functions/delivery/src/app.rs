@@ -8,6 +8,7 @@ use posthaste_model::{
     AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, Mail, Mailbox, MessageId, PublicUrl,
     RecipientCopy, Verp,
 };
+use posthaste_outage::OutageStore;
 use posthaste_queue::Queue;
 use posthaste_render::{KeyRing, Rendered};
 use posthaste_runtime::{ConfigError, Platform};
@@ -31,6 +32,8 @@ pub struct App {
     /// The event queue.
     pub events: Queue,
     pub blob: Blob,
+    /// The mail that waits for the relay.
+    pub outage: OutageStore,
     /// The relay, which copies are admitted to and offered.
     pub relay: Arc<RelayGate>,
     pub mailer: Mailer,
@@ -115,24 +118,26 @@ impl App {
         let process = platform.process();
         let days: i64 = vars.positive("RETENTION_DAYS", 30)?;
         let public_url = vars.optional::<PublicUrl>("PUBLIC_URL")?;
-        let store = platform.store()?;
+        let (store, blob) = (platform.store()?, platform.blob()?);
+        let (clock, entropy) = (platform.clock(), platform.entropy());
         Ok(Self {
-            accounts: Arc::new(SenderAccounts::new(store.clone(), platform.clock())),
+            accounts: Arc::new(SenderAccounts::new(store.clone(), clock.clone())),
+            outage: OutageStore::new(store.clone(), blob.clone(), clock.clone(), entropy.clone()),
             store,
             send: platform.queue("SEND_QUEUE_URL")?,
             events: platform.queue("EVENTS_QUEUE_URL")?,
-            blob: platform.blob()?,
+            blob,
             // SES signs by itself, with the same keys.
             dkim: match mailer {
                 Mailer::Ses(_) => None,
                 Mailer::Smtp(_) => Some(Dkim::new(Arc::new(vars.parsed("STACK_SECRET")?))),
             },
             memory: CopyMemory::new(&mailer),
-            relay: Arc::new(RelayGate::new(mailer.clone(), platform.clock(), shares)),
+            relay: Arc::new(RelayGate::new(mailer.clone(), clock.clone(), shares)),
             mailer,
             test_relay: platform.part(),
-            clock: platform.clock(),
-            entropy: platform.entropy(),
+            clock,
+            entropy,
             keys: vars.parsed::<KeyRing>("STACK_SECRET")?,
             identity: match platform.part() {
                 Some(identity) => identity,

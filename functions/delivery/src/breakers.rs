@@ -12,6 +12,7 @@ use std::collections::HashMap;
 
 use posthaste_model::breaker::{Admission, Breaker, BreakerPolicy};
 use posthaste_model::{AccountId, Timestamp};
+use posthaste_store::OutageScope;
 
 /// Three copies in a row that the relay does not take for a reason of its own open a breaker.
 const POLICY: BreakerPolicy = BreakerPolicy {
@@ -56,6 +57,17 @@ impl OfferBreaker {
 pub(crate) struct Probes {
     pub(crate) relay: bool,
     pub(crate) account: bool,
+}
+
+/// What is known of an outage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum OutageStage {
+    /// A mail has failed, and no breaker is open.
+    Suspected,
+    /// A breaker is open, and a copy is under way that shows whether it closes.
+    Probed,
+    /// A breaker is open.
+    Known(OutageScope),
 }
 
 impl RelayBreakers {
@@ -141,14 +153,28 @@ impl RelayBreakers {
         self.relay.failed(response, now) || opened_mine
     }
 
-    /// Since when mail of this account is not offered, or now, and what the relay said last.
-    pub(crate) fn outage(&self, account: &AccountId, now: Timestamp) -> (Timestamp, &str) {
+    /// Since when mail of this account is not offered, or now, what the relay said last, and what is known
+    /// of the outage.
+    pub(crate) fn outage(
+        &self,
+        account: &AccountId,
+        now: Timestamp,
+    ) -> (Timestamp, &str, OutageStage) {
         let is_open = |offers: &&OfferBreaker| offers.breaker.opened().is_some();
         let mine = self.accounts.get(account);
         let all = Some(&self.relay).filter(is_open);
+        let scope = match all {
+            Some(_) => OutageScope::Relay,
+            None => OutageScope::Account(account.clone()),
+        };
         let offers = all.or(mine).unwrap_or(&self.relay);
-        let since = offers.breaker.opened().unwrap_or(now);
-        (since, &offers.response)
+        match offers.breaker.opened() {
+            None => (now, &offers.response, OutageStage::Suspected),
+            Some(since) if offers.breaker.is_probing() => {
+                (since, &offers.response, OutageStage::Probed)
+            }
+            Some(since) => (since, &offers.response, OutageStage::Known(scope)),
+        }
     }
 }
 
@@ -172,10 +198,13 @@ mod tests {
         for n in 0..10 {
             let opens = breakers.mail_failed(&bad, "lost", NOW);
             assert_eq!(opens, n == 2, "{n}");
+            let is_suspected = breakers.outage(&bad, NOW).2 == OutageStage::Suspected;
+            assert_eq!(is_suspected, n < 2, "{n}");
         }
         assert!(breakers.is_refusing(&bad, NOW));
         assert_eq!(breakers.admit(&bad, NOW), None);
-        assert_eq!(breakers.outage(&bad, NOW), (NOW, "lost"));
+        let known = OutageStage::Known(OutageScope::Account(bad.clone()));
+        assert_eq!(breakers.outage(&bad, NOW), (NOW, "lost", known));
         assert!(!breakers.is_refusing(&good, NOW));
         assert_eq!(breakers.admit(&good, NOW), Some(Probes::default()));
 
@@ -183,6 +212,7 @@ mod tests {
         let probe = breakers.admit(&bad, later).unwrap();
         assert!(probe.account && !probe.relay);
         assert_eq!(breakers.admit(&bad, later), None);
+        assert_eq!(breakers.outage(&bad, later).2, OutageStage::Probed);
         breakers.cancel(&bad, probe, later);
         assert!(breakers.admit(&bad, later).is_some());
         breakers.record_success(&bad);
@@ -199,7 +229,8 @@ mod tests {
             assert_eq!(opens, n == 3, "{n}");
         }
         assert!(breakers.is_refusing(&third, NOW));
-        assert_eq!(breakers.outage(&third, NOW), (NOW, "lost"));
+        let known = OutageStage::Known(OutageScope::Relay);
+        assert_eq!(breakers.outage(&third, NOW), (NOW, "lost", known));
         let probe = breakers.admit(&third, NOW.plus(10)).unwrap();
         assert!(probe.relay && !probe.account);
         assert_eq!(breakers.record_success(&third), Some(NOW));
@@ -231,7 +262,8 @@ mod tests {
             assert_eq!(breakers.relay_failed("down", later), n == 1);
         }
         assert_eq!(breakers.admit(&good, later), None);
-        assert_eq!(breakers.outage(&good, later), (later, "down"));
+        let known = OutageStage::Known(OutageScope::Relay);
+        assert_eq!(breakers.outage(&good, later), (later, "down", known));
         // The account's own probe is due, but the relay's is not: it is still due after that.
         assert_eq!(breakers.admit(&bad, later), None);
         let probes = breakers.admit(&bad, later.plus(10)).unwrap();

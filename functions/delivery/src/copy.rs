@@ -16,8 +16,9 @@ use crate::context::JobContext;
 use crate::cost::{Room, carried_size, rendered_size, texts_size};
 use crate::outcome::{EventContext, RecordResult};
 use crate::record::{DelayedCopy, WaitStart, finish, may_wait, replayed_events, retention};
-use crate::relay::{RelayPermit, RelayWait};
+use crate::relay::RelayPermit;
 use crate::test_mail::Reaction;
+use crate::wait::RelayWait;
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";

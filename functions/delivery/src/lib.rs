@@ -28,6 +28,7 @@ mod spam;
 mod submitted;
 mod template;
 mod test_mail;
+mod wait;
 mod work;
 
 pub use account::SenderAccounts;

@@ -9,7 +9,7 @@ use posthaste_model::{
 use posthaste_queue::Job;
 use posthaste_store::CopyState;
 
-use crate::relay::RelayWait;
+use crate::wait::RelayWait;
 
 /// A copy that no relay accepts within this many seconds expires (DESIGN: 72 hours).
 pub(crate) const SHELF_LIFE: i64 = 72 * 3600;
@@ -49,10 +49,15 @@ pub fn pause(reason: RetryReason, attempt: u32, jitter: u64) -> Duration {
     Duration::from_millis((plain + spread).min(most))
 }
 
+/// From when on the next deferral of the job's copies ends them.
+pub(crate) fn expiry(job: &Job) -> Timestamp {
+    let start = job.due.unwrap_or_else(|| job.accepted.seconds());
+    start.plus(SHELF_LIFE)
+}
+
 /// Whether the next deferral of the job's copies ends them.
 pub(crate) fn is_expired(job: &Job, now: Millis) -> bool {
-    let start = job.due.unwrap_or_else(|| job.accepted.seconds());
-    now.seconds().since(start) >= SHELF_LIFE
+    now.seconds() >= expiry(job)
 }
 
 /// The number that the events of a wait, and the drop that ends one, have in place of their attempt's

@@ -4,15 +4,18 @@ use std::time::Duration;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_metrics::Metric;
-use posthaste_model::{DropReason, Event, Mail, Masked, Millis, RecipientCopy, Span};
+use posthaste_model::{DropReason, Event, Mail, Masked, Millis, RecipientCopy, Span, Timestamp};
+use posthaste_outage::StoredJob;
 use posthaste_queue::{Job, LONGEST_DELAY};
 use posthaste_runtime::WorkError;
 use posthaste_store::{AttemptOutcome, Described, Due, StoreError};
 
 use crate::App;
 use crate::jobs::spans;
-use crate::outcome::{EventContext, RecordResult, RetryReason, is_expired, pause, waiting_number};
-use crate::relay::RelayWait;
+use crate::outcome::{
+    EventContext, RecordResult, RetryReason, expiry, is_expired, pause, waiting_number,
+};
+use crate::wait::{RelayWait, WaitPlace};
 
 /// Seconds after which no job of a mail can remain: scheduled 72 hours ahead, and retried for 72
 /// more.
@@ -209,15 +212,49 @@ impl DelayedCopy {
     }
 }
 
-/// How long a job waits on the queue before anything of its mail is read: it waits for the relay
-/// already, and the relay is not to be offered anything.
-pub(crate) fn must_wait(app: &App, job: &Job) -> Option<Duration> {
+/// A job whose copies wait, as it is stored for that.
+pub(crate) struct WaitingJob {
+    pub(crate) text: String,
+    pub(crate) place: WaitPlace,
+    /// When it waits no longer.
+    pub(crate) expires: Timestamp,
+}
+
+/// Where a job waits before anything of its mail is read: it waits for the relay already, and the relay is
+/// not to be offered anything.
+pub(crate) fn must_wait(app: &App, job: &Job, text: &str) -> Option<WaitingJob> {
     let since = job.waits_since?;
     if is_expired(job, app.clock.now_ms()) {
         return None;
     }
     let wait = app.relay.is_out(&job.account)?;
-    Some(wait.delay(Some(since), app.clock.now(), app.entropy.below(100)))
+    Some(WaitingJob {
+        text: text.to_owned(),
+        place: wait.place(Some(since), app.clock.now(), app.entropy.below(100)),
+        expires: expiry(job),
+    })
+}
+
+/// Stores jobs that wait, each in its place.
+pub(crate) async fn store_waiting(app: &App, jobs: Vec<WaitingJob>) -> Result<(), WorkError> {
+    let (mut queued, mut stored) = (Vec::new(), Vec::new());
+    for WaitingJob {
+        text,
+        place,
+        expires,
+    } in jobs
+    {
+        match place {
+            WaitPlace::Queue(delay) => queued.push((text, delay)),
+            WaitPlace::Bucket(scope) => stored.push(StoredJob {
+                scope,
+                text,
+                expires,
+            }),
+        }
+    }
+    app.outage.put(stored).await?;
+    Ok(app.send.send_all(queued).await?)
 }
 
 /// Whether the copies of a job wait instead of expiring: for their turn however old they are, since
@@ -249,23 +286,23 @@ pub(crate) async fn retention(
     })
 }
 
-/// The jobs of copies that wait for their turn, or have waited for the relay before, with their
-/// delays. Copies that wait for the sending rate are cut into jobs that a process can send at once
-/// when they return: more of them would only wait again.
+/// The jobs of copies that wait for their turn, or for the relay. Copies that wait for the sending rate are
+/// cut into jobs that a process can send at once when they return: more of them would only wait again.
 pub(crate) fn waiting_jobs(
     app: &App,
     job: &Job,
     copies: &[DelayedCopy],
-) -> Result<Vec<(String, Duration)>, WorkError> {
+) -> Result<Vec<WaitingJob>, WorkError> {
     let (now, jitter) = (app.clock.now(), app.entropy.below(100));
-    let delay = |copy: &DelayedCopy| copy.wait.delay(job.waits_since, now, jitter);
+    let place = |copy: &&DelayedCopy| copy.wait.place(job.waits_since, now, jitter);
     let (mut paced, others): (Vec<_>, Vec<_>) =
         copies.iter().partition(|copy| copy.wait.is_for_rate());
-    paced.sort_by_key(|copy| delay(copy));
+    paced.sort_by_key(place);
     let parts = paced.chunks(app.relay.burst());
     let parts = parts.chain([others.as_slice()]);
     let parts = parts.filter_map(|part| {
-        let longest = part.iter().map(|copy| delay(copy)).max()?;
+        // In the bucket rather than on the queue, and there for the longest of the waits.
+        let place = part.iter().map(place).max()?;
         let mut recipients: Vec<u32> = part.iter().map(|copy| copy.recipient).collect();
         recipients.sort_unstable();
         let job = Job {
@@ -274,7 +311,11 @@ pub(crate) fn waiting_jobs(
             left: job.due.is_some(),
             ..job.clone()
         };
-        Some(job.to_text().map(|text| (text, longest)))
+        Some(job.to_text().map(|text| WaitingJob {
+            text,
+            place,
+            expires: expiry(&job),
+        }))
     });
     Ok(parts.collect::<Result<_, _>>()?)
 }

@@ -2,8 +2,9 @@
 //! while the relay takes no mail.
 //!
 //! A copy that is not admitted costs no claim, no attempt and no event: its job waits on the queue,
-//! delayed, and is not in flight. So an outage costs each mail one write when its wait begins, and
-//! a throttle costs nothing. The state is that of one process. Each process finds an outage by
+//! delayed, and is not in flight; in an outage that lasts it is moved to the bucket once (see
+//! `posthaste_outage`). So an outage costs each mail one write when its wait begins, and a throttle costs
+//! nothing. The state is that of one process. Each process finds an outage by
 //! itself, with the first few copies, and probes by itself. The sending rate is shared by
 //! arithmetic: each process takes its part of what SES allows the account.
 
@@ -15,6 +16,7 @@ use posthaste_model::{AccountId, Clock, Millis, Timestamp};
 
 use crate::breakers::{Probes, RelayBreakers};
 use crate::pace::{Quota, RatePause, SendPace};
+use crate::wait::RelayWait;
 
 /// Milliseconds for which a quota that was read is used.
 const QUOTA_FRESH: i64 = 300_000;
@@ -25,58 +27,6 @@ const QUOTA_RETRY: i64 = 30_000;
 /// The wait where the quota of the day is used up: AWS's advice is up to ten minutes ("Errors related
 /// to the sending quotas", in SES's developer guide).
 const QUOTA_WAIT: Duration = Duration::from_secs(600);
-
-/// The shortest and the longest wait for a relay that takes no mail, in seconds: as long as the
-/// outage has lasted, between these. With the longest pause between two probes, all mail leaves
-/// within half an hour of the relay taking mail again.
-const WAITS: std::ops::RangeInclusive<i64> = 5..=600;
-
-/// Why a copy is not offered to the relay now.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum RelayWait {
-    /// The relay takes no mail, or breaks off at mails of this account. The text says why, as in a deferral.
-    Outage { since: Timestamp, response: String },
-    /// The sending rate or the quota of the day is used up.
-    Quota {
-        limit: SendLimit,
-        wait: Duration,
-        response: String,
-    },
-}
-
-impl RelayWait {
-    /// What the relay or the service says.
-    pub(crate) fn response(&self) -> &str {
-        match self {
-            Self::Outage { response, .. } | Self::Quota { response, .. } => response,
-        }
-    }
-
-    /// Whether it is a wait of moments, for the sending rate.
-    pub(crate) fn is_for_rate(&self) -> bool {
-        matches!(
-            self,
-            Self::Quota {
-                limit: SendLimit::Rate,
-                ..
-            }
-        )
-    }
-
-    /// How long a job waits that has waited since `since` already. A quarter of a wait for an outage
-    /// is random (`jitter`: 0 to 99), so that what failed together does not come together.
-    pub(crate) fn delay(&self, since: Option<Timestamp>, now: Timestamp, jitter: u64) -> Duration {
-        match self {
-            Self::Quota { wait, .. } => *wait,
-            Self::Outage { since: opened, .. } => {
-                let begun = since.map_or(*opened, |since| since.min(*opened));
-                let seconds = now.since(begun).clamp(*WAITS.start(), *WAITS.end());
-                let millis = u64::try_from(seconds).unwrap_or(0) * 1000;
-                Duration::from_millis(millis - millis / 400 * jitter.min(99))
-            }
-        }
-    }
-}
 
 /// The relay with what this process knows of it.
 pub struct RelayGate {
@@ -296,10 +246,11 @@ impl RelayGate {
 
     fn outage(&self, account: &AccountId, now: Timestamp) -> RelayWait {
         let state = self.state();
-        let (since, response) = state.breakers.outage(account, now);
+        let (since, response, stage) = state.breakers.outage(account, now);
         RelayWait::Outage {
             since,
             response: response.to_owned(),
+            stage,
         }
     }
 
@@ -361,32 +312,6 @@ impl GateState {
         match &mut self.pace {
             Some(pace) => pace.renew(quota, now),
             None => self.pace = Some(SendPace::new(quota, now)),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_wait_is_as_long_as_the_outage_so_far() {
-        let wait = RelayWait::Outage {
-            since: Timestamp(1_000),
-            response: String::new(),
-        };
-        for (since, now, want) in [
-            (None, 1_000, 5),
-            (None, 1_060, 60),
-            (None, 90_000, 600),
-            // A mail that waits for longer than this process has known of an outage.
-            (Some(700), 1_000, 300),
-            (Some(1_030), 1_060, 60),
-        ] {
-            let delay = |jitter| wait.delay(since.map(Timestamp), Timestamp(now), jitter);
-            assert_eq!(delay(0), Duration::from_secs(want), "{since:?} {now}");
-            let least = Duration::from_millis(want * 750);
-            assert!((least..delay(0)).contains(&delay(99)), "{since:?} {now}");
         }
     }
 }

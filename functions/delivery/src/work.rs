@@ -18,15 +18,17 @@ use crate::context::JobContext;
 use crate::copy::{CopyResult, deliver};
 use crate::cost::Room;
 use crate::jobs::{RANGE, Unloadable, load, split_job};
-use crate::record::{alarm, begin_waiting, drop_copy, must_wait, waiting_jobs};
+use crate::record::{
+    WaitingJob, alarm, begin_waiting, drop_copy, must_wait, store_waiting, waiting_jobs,
+};
 use crate::template::NoTemplate;
 
 /// What became of a job.
 struct JobResult {
     disposition: Disposition,
     events: Vec<Event>,
-    /// Jobs for copies that wait for the relay, and how long.
-    waiting: Vec<(String, Duration)>,
+    /// Jobs for copies that wait for the relay.
+    waiting: Vec<WaitingJob>,
     /// How many copies wait because the relay takes no mail.
     relay_trouble: usize,
 }
@@ -65,8 +67,8 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
         for (id, _) in done {
             result.add(id, error.disposition());
         }
-    } else if let Err(error) = app.send.send_all(waiting).await {
-        tracing::error!(error = %error, "jobs that wait could not be queued: {error}");
+    } else if let Err(error) = store_waiting(app, waiting).await {
+        tracing::error!(error = %error, "jobs that wait could not be stored: {error}");
         for (id, _) in done.into_iter().filter(|(_, waits)| *waits) {
             result.add(id, Disposition::Retry);
         }
@@ -99,9 +101,9 @@ async fn read_job(app: &App, text: &str) -> Result<(Job, Mail, Option<Room>), Jo
             let span = tracing::Span::current();
             span.record("account.id", display(&job.account));
             span.record("message.id", display(&job.message));
-            if let Some(delay) = must_wait(app, &job) {
+            if let Some(waiting) = must_wait(app, &job, text) {
                 return Err(JobResult {
-                    waiting: vec![(text.to_owned(), delay)],
+                    waiting: vec![waiting],
                     relay_trouble: 1,
                     ..Disposition::Done.into()
                 });

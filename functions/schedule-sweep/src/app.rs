@@ -5,6 +5,7 @@ use std::time::Duration;
 use posthaste_blob::Blob;
 use posthaste_erasure::OtherStore;
 use posthaste_model::Clock;
+use posthaste_outage::OutageStore;
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::{NEAR, Store};
@@ -22,6 +23,8 @@ pub struct App {
     pub store: Store,
     /// Stores the bodies of large mails and undelivered received mails, which erasures delete.
     pub blob: Blob,
+    /// The mail that waits for the relay.
+    pub outage: OutageStore,
     /// The send queue.
     pub send: Queue,
     /// The webhook retry queue.
@@ -45,9 +48,12 @@ impl App {
     /// it `FEEDBACK_QUEUE_URL`.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
+        let (store, blob) = (platform.store()?, platform.blob()?);
+        let (clock, entropy) = (platform.clock(), platform.entropy());
         Ok(Self {
-            store: platform.store()?,
-            blob: platform.blob()?,
+            outage: OutageStore::new(store.clone(), blob.clone(), clock.clone(), entropy),
+            store,
+            blob,
             send: platform.queue("SEND_QUEUE_URL")?,
             retries: platform.queue("RETRIES_QUEUE_URL")?,
             inbound: platform.queue("INBOUND_QUEUE_URL")?,
@@ -56,7 +62,7 @@ impl App {
             } else {
                 None
             },
-            clock: platform.clock(),
+            clock,
             // The rule fires every minute: a sweep that ends before the next one begins does not
             // read the same rows at the same time.
             budget: Duration::from_secs(vars.positive("SWEEP_SECONDS", 45)?),

@@ -29,6 +29,8 @@ pub struct Swept {
     pub failed: usize,
     /// Minutes found empty and removed.
     pub closed: usize,
+    /// Jobs on the queue again that waited for the relay.
+    pub resent: usize,
     /// Whether time ran out before everything was moved.
     pub unfinished: bool,
 }
@@ -101,11 +103,12 @@ pub async fn sweep(app: &App, share: Share) -> Result<Swept, StoreError> {
     let empty: Vec<&Minute> = empty.map(|(minute, _)| minute).collect();
     close(app, share, begin.seconds(), &empty, &mut swept).await;
     // One part acts for all.
-    if share.part == 0
-        && let Err(error) = crate::news::watch(app).await
-    {
-        tracing::error!(error = %error, "copies without news could not be counted: {error}");
-        swept.failed += 1;
+    if share.part == 0 {
+        release_waiting(app, Millis(end), &mut swept).await;
+        if let Err(error) = crate::news::watch(app).await {
+            tracing::error!(error = %error, "copies without news could not be counted: {error}");
+            swept.failed += 1;
+        }
     }
     tell(&swept);
     Ok(swept)
@@ -141,6 +144,27 @@ impl TurnResult {
             line.push_front(again(next));
         }
         line.extend(self.rest.into_iter().map(again));
+    }
+}
+
+/// Puts mail on the queue again that waits for the relay, for a few seconds also where the due rows took all
+/// of the time.
+async fn release_waiting(app: &App, end: Millis, swept: &mut Swept) {
+    const AT_LEAST: i64 = 8_000;
+    let until = end.max(Millis(app.clock.now_ms().0.saturating_add(AT_LEAST)));
+    match app.outage.release(&app.send, until).await {
+        Ok(release) => {
+            swept.resent += release.jobs;
+            swept.failed += release.failed;
+            // Mail that waits here is not received, so its worker does not report it.
+            if release.waiting > 0 {
+                posthaste_metrics::record(&[Metric::RelayTrouble.of(release.waiting)]);
+            }
+        }
+        Err(error) => {
+            tracing::error!(error = %error, "mail that waits for the relay could not be released: {error}");
+            swept.failed += 1;
+        }
     }
 }
 

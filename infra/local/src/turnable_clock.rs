@@ -151,8 +151,12 @@ impl ClockHand {
         Err(TurnError::Endless(self.now().seconds().iso()))
     }
 
-    /// When the sweep of the minute timer next finds something, after `now` and up to `end`.
+    /// When the sweep of the minute timer next finds something, after `now` and up to `end`: each minute
+    /// while mail waits for the relay.
     async fn next_sweep(&self, now: Millis, end: Millis) -> Result<Option<Millis>, StoreError> {
+        if !self.sweep.store.outages().await?.is_empty() {
+            return Ok(Some(Millis(now.0.saturating_add(60_000))));
+        }
         let until = end.seconds().plus(schedule_sweep::AHEAD);
         let minutes = self.sweep.store.due_minutes(until).await?;
         let found = minutes

@@ -7,6 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
 use bytes::Bytes;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::aws::{AmazonS3, AmazonS3Builder};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path;
@@ -140,6 +141,21 @@ impl Blob {
         }
     }
 
+    /// The first names within a folder (`waiting/relay`) in their order, at most `most`.
+    pub async fn list(&self, folder: &str, most: usize) -> Result<Vec<String>, BlobError> {
+        let listed = self.store()?.list(Some(&Path::from(folder)));
+        let listed = match &*self.0 {
+            // In order, and each thousand costs a call.
+            Backend::Bucket(_) => listed.take(most),
+            Backend::Open(_) => listed.take(usize::MAX),
+        };
+        let names = listed.map_ok(|found| found.location.to_string());
+        let mut names: Vec<String> = names.try_collect().await?;
+        names.sort_unstable();
+        names.truncate(most);
+        Ok(names)
+    }
+
     /// Deletes a name; a no-op when it does not exist.
     pub async fn delete(&self, name: &str) -> Result<(), BlobError> {
         match self.store()?.delete(&Path::from(name)).await {
@@ -169,6 +185,20 @@ mod tests {
                 blob.get("mail/abcdefghij/x").await,
                 Err(BlobError::Missing(_))
             ));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_folder_lists_its_own_names_in_order() {
+        let folder = tempfile::tempdir().unwrap();
+        for blob in [Blob::folder(folder.path()).unwrap(), Blob::memory()] {
+            let listed = async |most| blob.list("waiting/a", most).await.unwrap();
+            assert!(listed(10).await.is_empty());
+            for name in ["waiting/a/2", "waiting/a/1", "waiting/ab/3", "mail/a/4"] {
+                blob.put(name, Bytes::new()).await.unwrap();
+            }
+            assert_eq!(listed(10).await, ["waiting/a/1", "waiting/a/2"]);
+            assert_eq!(listed(1).await, ["waiting/a/1"]);
         }
     }
 

@@ -63,6 +63,11 @@ impl Breaker {
         self.opened.is_some() && now < self.until
     }
 
+    /// Whether an attempt is under way that probes.
+    pub fn is_probing(&self) -> bool {
+        self.is_probing
+    }
+
     /// Decides about an attempt. The one that probes has until the end of the next pause to report.
     pub fn admit(&mut self, now: Timestamp) -> Admission {
         if self.opened.is_none() {

@@ -62,8 +62,8 @@ pub use lists::{
 pub use mail::{
     AttemptOutcome, Claim, Claimant, CopyState, Described, Download, FeedbackOutcome,
     FeedbackUpdate, HANDED_PARTS, HandedCopies, HandedCopy, LONGEST_SUBJECT, MOST_VISITS,
-    NewsWatch, Placed, Recipient, SearchStatus, Seek, Sought, Template, Version, VersionTexts,
-    Visit, VisitKind,
+    NewsWatch, OutageScope, OutageWait, Placed, Recipient, SearchStatus, Seek, Sought, Template,
+    Version, VersionTexts, Visit, VisitKind,
 };
 pub use privacy::{
     CopiesPage, CopyTrace, Erasure, ErasurePhase, ErasureState, MOST_ERASED, ScanPosition,

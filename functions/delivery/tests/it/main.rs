@@ -16,6 +16,7 @@ mod outage;
 mod quota;
 mod settings;
 mod signing;
+mod simulation;
 mod spam;
 mod standing;
 mod templates;

@@ -18,8 +18,8 @@ use posthaste_testkit::{FaultProxy, TestClock};
 use serde_json::json;
 
 use crate::lists;
-use crate::outage::Simulation;
 use crate::signing::TestApp;
+use crate::simulation::Simulation;
 
 /// An account of SES.
 struct SesBooks {
@@ -154,7 +154,9 @@ async fn on_ses(per_second: u32, per_day: u32) -> (Simulation, StandIn, TestApp)
     let (ses, mailer) = StandIn::start(&services.clock, per_second, per_day).await;
     let services = services.part(mailer);
     let app = TestApp::on(services.clone(), relay).await;
-    (Simulation::new(services, table), ses, app)
+    let mut world = Simulation::new(services, table);
+    world.sweeps = 3_600_000;
+    (world, ses, app)
 }
 
 #[tokio::test]

@@ -26,7 +26,12 @@ const PAGE: usize = 100;
 /// release of its batch, names something in the folder.
 pub(super) async fn are_named(queues: &Path, store: &Store) -> io::Result<bool> {
     let queued = engine::is_any_waiting(queues, NAMES, names_one);
-    Ok(queued.map_err(io::Error::other)? || is_any_due(store).await.map_err(io::Error::other)?)
+    if queued.map_err(io::Error::other)? {
+        return Ok(true);
+    }
+    // Mail that waits for the relay is in the folder.
+    let outages = store.outages().await.map_err(io::Error::other)?;
+    Ok(!outages.is_empty() || is_any_due(store).await.map_err(io::Error::other)?)
 }
 
 /// Whether a message of this queue names something. One that cannot be read is of no use anyway.

@@ -1,0 +1,151 @@
+//! Mail that waits in the bucket while the relay takes none.
+//!
+//! On the queue it would be received again every few minutes, however long the outage is. So `delivery`
+//! moves it here once: the jobs of a batch as one blob, named by when the first of them expires.
+//! `schedule-sweep` releases it ([`OutageStore::release`]): every few minutes one job, to see whether the
+//! relay takes it; once nothing comes back a hundred times as many each minute, until all is on the queue
+//! again. Jobs that expire are released in any case: `delivery` ends them.
+//!
+//! Each job is stored before its message leaves the queue, and sent before its blob is deleted. A process
+//! that dies in between leaves a job twice, which the claims of its copies absorb.
+
+mod release;
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use posthaste_blob::{Blob, BlobError};
+use posthaste_model::{Clock, Entropy, Timestamp};
+use posthaste_runtime::WorkError;
+use posthaste_store::{OutageScope, Store};
+use serde::{Deserialize, Serialize};
+
+pub use release::OutageRelease;
+
+/// Outages of which this process remembers when it noted them last.
+const MOST_NOTED: usize = 1_000;
+
+/// A job that waits for the end of an outage.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StoredJob {
+    pub scope: OutageScope,
+    /// As on the queue.
+    pub text: String,
+    /// When it no longer waits.
+    pub expires: Timestamp,
+}
+
+/// The mail that waits in the bucket. Clones share what they know.
+#[derive(Clone)]
+pub struct OutageStore {
+    store: Store,
+    blob: Blob,
+    clock: Clock,
+    entropy: Entropy,
+    noted: Arc<Mutex<HashMap<OutageScope, Timestamp>>>,
+}
+
+/// The jobs in one blob.
+#[derive(Debug, Deserialize, Serialize)]
+struct JobPack {
+    /// Form of this record: 1.
+    v: u8,
+    jobs: Vec<String>,
+}
+
+/// The folder of the blobs of an outage.
+fn folder(scope: &OutageScope) -> String {
+    format!("waiting/{}", scope.as_str())
+}
+
+/// When the first job in a blob expires.
+fn expires(name: &str) -> Option<Timestamp> {
+    let (_, name) = name.rsplit_once('/')?;
+    let (at, _) = name.split_once('-')?;
+    at.parse().ok().map(Timestamp)
+}
+
+impl OutageStore {
+    /// The mail that waits in this bucket, whose outages are rows of this table.
+    pub fn new(store: Store, blob: Blob, clock: Clock, entropy: Entropy) -> Self {
+        Self {
+            store,
+            blob,
+            clock,
+            entropy,
+            noted: Arc::default(),
+        }
+    }
+
+    /// Stores jobs until they are released; durable once this returns.
+    pub async fn put(&self, jobs: Vec<StoredJob>) -> Result<(), WorkError> {
+        let mut packs = BTreeMap::<OutageScope, (Timestamp, Vec<String>)>::new();
+        for job in jobs {
+            let pack = packs.entry(job.scope).or_insert((job.expires, Vec::new()));
+            pack.0 = pack.0.min(job.expires);
+            pack.1.push(job.text);
+        }
+        for (scope, (expires, jobs)) in packs {
+            self.note(&scope).await?;
+            self.put_pack(&scope, expires, jobs).await?;
+        }
+        Ok(())
+    }
+
+    /// Notes that mail is stored: once a second, which is as exact as the release reads it.
+    async fn note(&self, scope: &OutageScope) -> Result<(), WorkError> {
+        let now = self.clock.now();
+        let known = {
+            let noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+            noted.get(scope).copied()
+        };
+        if known == Some(now) {
+            return Ok(());
+        }
+        self.store.note_stored(scope, now).await?;
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        if noted.len() >= MOST_NOTED {
+            noted.clear();
+        }
+        noted.insert(scope.clone(), now);
+        Ok(())
+    }
+
+    async fn put_pack(
+        &self,
+        scope: &OutageScope,
+        expires: Timestamp,
+        jobs: Vec<String>,
+    ) -> Result<(), WorkError> {
+        let own = u64::from_le_bytes(self.entropy.bytes());
+        let name = format!("{}/{:010}-{own:016x}", folder(scope), expires.0.max(0));
+        let bytes = serde_json::to_vec(&JobPack { v: 1, jobs });
+        let bytes = bytes.map_err(|e| WorkError::Job(e.into()))?;
+        Ok(self.blob.put(&name, Bytes::from(bytes)).await?)
+    }
+
+    /// The jobs in a blob; `None` where it is gone, or of a form that this release does not know: then it
+    /// stays, for a release that does.
+    async fn pack(&self, name: &str) -> Result<Option<JobPack>, WorkError> {
+        let bytes = match self.blob.get(name).await {
+            Ok(bytes) => bytes,
+            Err(BlobError::Missing(_)) => return Ok(None),
+            Err(error @ BlobError::Unreachable(_)) => return Err(error.into()),
+        };
+        match serde_json::from_slice::<JobPack>(&bytes) {
+            Ok(pack) if pack.v <= 1 => Ok(Some(pack)),
+            Ok(pack) => {
+                tracing::error!(
+                    "mail that waits in {name} is of form {}, newer than this release",
+                    pack.v
+                );
+                Ok(None)
+            }
+            Err(error) => {
+                tracing::error!(error = %error, "mail that waits in {name} cannot be read: {error}");
+                Ok(None)
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Puts mail on the queue again: one job as a probe, then more and more.
+
+use std::time::Duration;
+
+use futures_util::future::try_join_all;
+use posthaste_model::{Millis, Timestamp};
+use posthaste_queue::Queue;
+use posthaste_runtime::WorkError;
+use posthaste_store::{OutageScope, OutageWait, StoredRow};
+
+use crate::{OutageStore, expires, folder};
+
+/// Blobs that are listed of an outage, which costs a call, and while its mail is released.
+const LISTED: usize = 1_000;
+const LISTED_TO_SEND: usize = 10_000;
+
+/// Blobs that are read at once.
+const AT_ONCE: usize = 16;
+
+/// The shortest and the longest time between two probes, in seconds: as long as the outage had lasted at the
+/// first of them, between these.
+const PROBES: std::ops::RangeInclusive<i64> = 60..=600;
+
+/// Seconds after which a probe has not come back, and those for the releases after it. The longest wait for
+/// a relay that hangs is below the first in all but the rarest cases; then too many jobs are released once.
+const PROBED: i64 = 120;
+const RELEASED: i64 = 60;
+
+/// Seconds by which a timer of a minute may be early.
+const SLACK: i64 = 10;
+
+/// How many times more jobs each release has than the one before.
+const GROWTH: u32 = 100;
+
+/// Seconds after the last storing when an outage without mail is forgotten: no process takes as long to
+/// store what it noted.
+const SETTLED: i64 = 900;
+
+/// What one call released.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct OutageRelease {
+    /// Jobs that are on the queue again.
+    pub jobs: usize,
+    /// Blobs that go on waiting, since the relay still takes no mail.
+    pub waiting: usize,
+    /// Outages whose mail could not be released. It stays for the next call.
+    pub failed: usize,
+}
+
+impl OutageStore {
+    /// Puts on the send queue what is due of the mail that waits; takes up nothing new after `until`.
+    ///
+    /// # Errors
+    /// When the outages cannot be read. What fails of one of them is logged and counted.
+    pub async fn release(&self, send: &Queue, until: Millis) -> Result<OutageRelease, WorkError> {
+        let mut all = OutageRelease::default();
+        for (scope, row) in self.store.outages().await? {
+            match self.release_of(&scope, &row, send, until).await {
+                Ok(one) => {
+                    all.jobs += one.jobs;
+                    all.waiting += one.waiting;
+                }
+                Err(error) => {
+                    let scope = scope.as_str();
+                    tracing::error!(error = %error, "mail that waits for an outage ({scope}) could not be released: {error}");
+                    all.failed += 1;
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    async fn release_of(
+        &self,
+        scope: &OutageScope,
+        row: &StoredRow<OutageWait>,
+        send: &Queue,
+        until: Millis,
+    ) -> Result<OutageRelease, WorkError> {
+        let (wait, now) = (&row.value, self.clock.now());
+        let mut release = OutageRelease::default();
+        let due = jobs_due(wait, now);
+        let most = match due {
+            None | Some(1) => LISTED,
+            Some(_) => LISTED_TO_SEND,
+        };
+        let names = self.blob.list(&folder(scope), most).await?;
+        if names.is_empty() {
+            if now.since(wait.stored_at) > SETTLED {
+                self.store.end_outage(row).await?;
+            }
+            return Ok(release);
+        }
+        let is_over = |name: &String| expires(name).is_some_and(|at| at <= now);
+        let (over, names): (Vec<_>, Vec<_>) = names.into_iter().partition(is_over);
+        release.jobs = self.send_packs(&over, usize::MAX, send, until).await?;
+        if goes_on(wait) {
+            release.waiting = names.len();
+        }
+        let Some(jobs) = due else {
+            return Ok(release);
+        };
+        // Before they are sent: what comes back of them is stored later.
+        self.store.note_release(scope, jobs, now).await?;
+        release.jobs += match jobs {
+            1 => self.probe(scope, &names, send).await?,
+            _ => {
+                let jobs = usize::try_from(jobs).unwrap_or(usize::MAX);
+                self.send_packs(&names, jobs, send, until).await?
+            }
+        };
+        tracing::info!(
+            "{} jobs that waited for an outage ({}) are on the queue again",
+            release.jobs,
+            scope.as_str()
+        );
+        Ok(release)
+    }
+
+    /// Sends the jobs of these blobs until they are `most` or a few more. How many they were.
+    async fn send_packs(
+        &self,
+        names: &[String],
+        most: usize,
+        send: &Queue,
+        until: Millis,
+    ) -> Result<usize, WorkError> {
+        let mut sent = 0;
+        for several in names.chunks(AT_ONCE) {
+            if sent >= most || self.clock.now_ms() >= until {
+                break;
+            }
+            let sending = several.iter().map(|name| self.send_pack(name, send));
+            sent += try_join_all(sending).await?.iter().sum::<usize>();
+        }
+        Ok(sent)
+    }
+
+    async fn send_pack(&self, name: &str, send: &Queue) -> Result<usize, WorkError> {
+        let Some(pack) = self.pack(name).await? else {
+            return Ok(0);
+        };
+        let count = pack.jobs.len();
+        let jobs = pack.jobs.into_iter().map(|job| (job, Duration::ZERO));
+        send.send_all(jobs.collect()).await?;
+        self.blob.delete(name).await?;
+        Ok(count)
+    }
+
+    /// Sends one job of any of these blobs: a mail at which the relay breaks off is not always the one that
+    /// probes.
+    async fn probe(
+        &self,
+        scope: &OutageScope,
+        names: &[String],
+        send: &Queue,
+    ) -> Result<usize, WorkError> {
+        let any = self.entropy.below(names.len() as u64);
+        let Some(name) = usize::try_from(any).ok().and_then(|any| names.get(any)) else {
+            return Ok(0);
+        };
+        let Some(mut pack) = self.pack(name).await? else {
+            return Ok(0);
+        };
+        let Some(job) = pack.jobs.pop() else {
+            self.blob.delete(name).await?;
+            return Ok(0);
+        };
+        if let Some(at) = expires(name).filter(|_| !pack.jobs.is_empty()) {
+            self.put_pack(scope, at, pack.jobs).await?;
+        }
+        send.send(job, Duration::ZERO).await?;
+        self.blob.delete(name).await?;
+        Ok(1)
+    }
+}
+
+/// Whether what was released last came back, or nothing was yet.
+fn goes_on(wait: &OutageWait) -> bool {
+    wait.released_at.is_none_or(|at| wait.stored_at >= at)
+}
+
+/// How many jobs are to be released now; `None` where the release before may still come back.
+fn jobs_due(wait: &OutageWait, now: Timestamp) -> Option<u32> {
+    let Some(at) = wait.released_at else {
+        return Some(1);
+    };
+    let (pause, jobs) = if goes_on(wait) {
+        let lasted = at.since(wait.began);
+        (lasted.clamp(*PROBES.start(), *PROBES.end()), 1)
+    } else if wait.released <= 1 {
+        (PROBED, GROWTH)
+    } else {
+        (RELEASED, wait.released.saturating_mul(GROWTH))
+    };
+    (now.since(at) + SLACK >= pause).then_some(jobs)
+}

@@ -1,0 +1,225 @@
+//! Mail that waits in the bucket, and its release.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
+
+use posthaste_model::{AccountId, Millis, Timestamp};
+use posthaste_outage::{OutageRelease, OutageStore, StoredJob};
+use posthaste_store::OutageScope;
+use posthaste_testkit::{Services, entropy};
+
+const DAYS: i64 = 86_400;
+
+struct OutageTest {
+    services: Services,
+    outage: OutageStore,
+}
+
+impl OutageTest {
+    async fn new() -> Self {
+        let services = Services::start().await;
+        Self {
+            outage: open(&services),
+            services,
+        }
+    }
+
+    fn now(&self) -> Timestamp {
+        self.services.clock.now()
+    }
+
+    /// Stores so many jobs, ten in each blob, that expire after three days.
+    async fn put(&self, scope: &OutageScope, jobs: std::ops::Range<usize>) {
+        let expires = self.now().plus(3 * DAYS);
+        let jobs: Vec<_> = jobs.collect();
+        for ten in jobs.chunks(10) {
+            let job = |n: &usize| StoredJob {
+                scope: scope.clone(),
+                text: n.to_string(),
+                expires,
+            };
+            self.outage
+                .put(ten.iter().map(job).collect())
+                .await
+                .unwrap();
+        }
+    }
+
+    /// One call of the sweep; what it did, and the jobs that it sent.
+    async fn release(&self) -> (OutageRelease, Vec<String>) {
+        let send = self.services.queues.queue("send");
+        let release = self.outage.release(&send, Millis(i64::MAX)).await.unwrap();
+        let sent = self.services.queues.drain("send").into_iter();
+        let sent: Vec<_> = sent.map(|(job, _)| job).collect();
+        assert_eq!(release.jobs, sent.len());
+        (release, sent)
+    }
+
+    /// Puts these back, as the worker does that finds the relay down.
+    async fn give_back(&self, jobs: &[String]) {
+        let expires = self.now().plus(3 * DAYS);
+        let job = |text: &String| StoredJob {
+            scope: OutageScope::Relay,
+            text: text.clone(),
+            expires,
+        };
+        self.outage
+            .put(jobs.iter().map(job).collect())
+            .await
+            .unwrap();
+    }
+
+    async fn blobs(&self) -> usize {
+        let names = self.services.blob.list("waiting", usize::MAX).await;
+        names.unwrap().len()
+    }
+}
+
+fn open(services: &Services) -> OutageStore {
+    let (store, blob) = (services.store.clone(), services.blob.clone());
+    OutageStore::new(store, blob, services.clock.clock(), entropy())
+}
+
+#[tokio::test]
+async fn one_job_is_tried_while_it_comes_back_and_less_and_less_often() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..25).await;
+    let (begun, mut tried) = (waiting.now(), Vec::new());
+    for _ in 0..60 {
+        waiting.services.clock.advance(60);
+        let (release, sent) = waiting.release().await;
+        assert!(release.waiting > 0 && sent.len() <= 1, "{sent:?}");
+        if !sent.is_empty() {
+            tried.push(waiting.now().since(begun) / 60);
+            waiting.services.clock.advance(1);
+            waiting.give_back(&sent).await;
+        }
+    }
+    assert_eq!(tried, [1, 2, 4, 8, 16, 26, 36, 46, 56]);
+}
+
+#[tokio::test]
+async fn what_waits_is_released_once_when_nothing_comes_back() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..20_000).await;
+    let (mut all, mut counts) = (Vec::new(), Vec::new());
+    for _ in 0..7 {
+        waiting.services.clock.advance(60);
+        let (_, sent) = waiting.release().await;
+        counts.push(sent.len());
+        all.extend(sent);
+    }
+    // A probe, two minutes for it to come back, and then a hundred times as many each minute: those of
+    // sixteen blobs are sent together.
+    assert_eq!(counts, [1, 0, 160, 10_079, 9_760, 0, 0]);
+    all.sort_by_key(|job| job.parse::<usize>().unwrap());
+    let want: Vec<_> = (0..20_000).map(|n| n.to_string()).collect();
+    assert_eq!(all, want);
+    assert_eq!(waiting.blobs().await, 0);
+    // The outage is forgotten a while after that.
+    assert_eq!(waiting.services.store.outages().await.unwrap().len(), 1);
+    waiting.services.clock.advance(1_000);
+    waiting.release().await;
+    assert!(waiting.services.store.outages().await.unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_release_that_comes_back_ends_it_until_the_next_probe() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..1_000).await;
+    let mut counts = Vec::new();
+    for minute in 0..12 {
+        waiting.services.clock.advance(60);
+        let (_, sent) = waiting.release().await;
+        counts.push(sent.len());
+        if minute == 2 {
+            waiting.services.clock.advance(1);
+            // One of them is enough.
+            waiting.give_back(&sent[..1]).await;
+        }
+    }
+    assert_eq!(counts[..6], [1, 0, 160, 0, 0, 1], "{counts:?}");
+    assert_eq!(counts.iter().sum::<usize>(), 1_001, "{counts:?}");
+}
+
+#[tokio::test]
+async fn jobs_that_expire_are_released_whatever_the_relay_does() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..30).await;
+    waiting.services.clock.advance(2 * DAYS);
+    waiting.put(&OutageScope::Relay, 30..40).await;
+    let (_, probe) = waiting.release().await;
+    waiting.give_back(&probe).await;
+    waiting.services.clock.advance(DAYS);
+    let (_, sent) = waiting.release().await;
+    let young: Vec<_> = sent
+        .iter()
+        .filter(|job| job.parse::<usize>().unwrap() >= 30)
+        .collect();
+    // All of the old ones but the probe, if it was one of them; and the next probe.
+    assert!(sent.len() >= 29 && young.len() <= 2, "{sent:?}");
+}
+
+#[tokio::test]
+async fn an_account_that_waits_holds_up_no_other_mail() {
+    let waiting = OutageTest::new().await;
+    let account: AccountId = entropy().account_id();
+    let its = OutageScope::Account(account);
+    waiting.put(&its, 0..10).await;
+    waiting.put(&OutageScope::Relay, 100..120).await;
+    let mut of_relay = 0;
+    for _ in 0..4 {
+        waiting.services.clock.advance(60);
+        let (_, sent) = waiting.release().await;
+        let (own, others): (Vec<_>, Vec<_>) = sent
+            .into_iter()
+            .partition(|job| job.parse::<usize>().unwrap() < 100);
+        of_relay += others.len();
+        // The account's probes come back, the others do not.
+        waiting.services.clock.advance(1);
+        for text in own {
+            let (scope, expires) = (its.clone(), waiting.now().plus(DAYS));
+            let job = StoredJob {
+                scope,
+                text,
+                expires,
+            };
+            waiting.outage.put(vec![job]).await.unwrap();
+        }
+    }
+    assert_eq!(of_relay, 20);
+    assert!(waiting.blobs().await > 0);
+}
+
+#[tokio::test]
+async fn a_queue_that_fails_leaves_the_mail_where_it_is() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..10).await;
+    waiting.services.queues.set_broken(true);
+    let (release, _) = waiting.release().await;
+    assert_eq!((release.jobs, release.failed), (0, 1));
+    waiting.services.queues.set_broken(false);
+    let mut sent = Vec::new();
+    for _ in 0..6 {
+        waiting.services.clock.advance(60);
+        sent.extend(waiting.release().await.1);
+    }
+    // The rest of the blob was stored before its job could not be sent: that one waits twice.
+    sent.sort_unstable();
+    sent.dedup();
+    assert_eq!(sent.len(), 10);
+}
+
+#[tokio::test]
+async fn mail_of_a_newer_release_stays_for_it() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..1).await;
+    let name = "waiting/relay/0000000001-0";
+    let newer = r#"{"v":2,"jobs":["a"]}"#;
+    waiting.services.blob.put(name, newer.into()).await.unwrap();
+    for _ in 0..6 {
+        waiting.services.clock.advance(60);
+        waiting.release().await;
+    }
+    assert_eq!(waiting.blobs().await, 1);
+    assert!(waiting.services.blob.has(name).await.unwrap());
+}

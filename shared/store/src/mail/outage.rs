@@ -1,0 +1,100 @@
+//! Outages of the relay: how the mail fares that waits for its end in the bucket.
+//!
+//! One row for each: that of the relay, and one for each account at whose mails the relay breaks off. The
+//! process that stores mail notes it here before, so that mail without a row is never overlooked.
+
+use posthaste_model::{AccountId, Timestamp};
+use serde::{Deserialize, Serialize};
+
+use crate::key::Key;
+use crate::table::{PageQuery, Put, Store, StoreError, StoredRow, UpdateBuilder, number};
+
+/// Whose mail the relay does not take.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum OutageScope {
+    /// All mail.
+    Relay,
+    /// That of one account.
+    Account(AccountId),
+}
+
+impl OutageScope {
+    /// As in keys and names of blobs. No account's id is as short as the relay's name.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Relay => "relay",
+            Self::Account(account) => account.as_str(),
+        }
+    }
+
+    fn of_key(key: &Key) -> Result<Self, StoreError> {
+        if key.sk == Self::Relay.as_str() {
+            return Ok(Self::Relay);
+        }
+        let account = AccountId::parse(&key.sk);
+        let account = account.map_err(|e| StoreError::Unreadable(e.to_string()))?;
+        Ok(Self::Account(account))
+    }
+
+    fn key(&self) -> Key {
+        Key::new(PK, self.as_str())
+    }
+}
+
+const PK: &str = "OUTAGE";
+
+/// How mail fares that waits for the end of an outage.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OutageWait {
+    /// When mail was stored first.
+    pub began: Timestamp,
+    /// When mail was stored last.
+    pub stored_at: Timestamp,
+    /// When mail was last released to see whether the relay takes it.
+    #[serde(default)]
+    pub released_at: Option<Timestamp>,
+    /// How many jobs that were.
+    #[serde(default)]
+    pub released: u32,
+}
+
+impl Store {
+    /// Notes that mail is stored now.
+    pub async fn note_stored(&self, scope: &OutageScope, now: Timestamp) -> Result<(), StoreError> {
+        let stored = UpdateBuilder::default()
+            .set_once("began", number(now.0))
+            .set("stored_at", number(now.0))
+            .add("rev", 1);
+        self.update(&scope.key(), &stored).await?;
+        Ok(())
+    }
+
+    /// Notes that so many jobs are released now.
+    pub async fn note_release(
+        &self,
+        scope: &OutageScope,
+        jobs: u32,
+        now: Timestamp,
+    ) -> Result<(), StoreError> {
+        let released = UpdateBuilder::default()
+            .set("released_at", number(now.0))
+            .set("released", number(jobs))
+            .add("rev", 1)
+            .condition("attribute_exists(#began)", []);
+        self.update(&scope.key(), &released).await?;
+        Ok(())
+    }
+
+    /// All outages that mail waits for, or did a few minutes ago.
+    pub async fn outages(&self) -> Result<Vec<(OutageScope, StoredRow<OutageWait>)>, StoreError> {
+        let rows = self.list(PK, "", &PageQuery::all()).await?;
+        let rows = rows.into_iter();
+        rows.map(|row| Ok((OutageScope::of_key(&row.key)?, row)))
+            .collect()
+    }
+
+    /// Forgets an outage, unless mail was stored or released since the row was read. Whether it did.
+    pub async fn end_outage(&self, row: &StoredRow<OutageWait>) -> Result<bool, StoreError> {
+        Ok(self.delete_if(&row.key, row.rev).await? == Put::Stored)
+    }
+}
