@@ -13,10 +13,13 @@ use posthaste_model::{AccountId, Clock, DropReason, Mail};
 use posthaste_queue::Job;
 use posthaste_store::{AccountCache, AccountSettings, AccountStatus, Store, StoreError};
 
+use crate::charges::Charges;
+
 /// The accounts that mail is sent for, and their settings.
 pub struct SenderAccounts {
     store: Store,
     clock: Clock,
+    charges: Charges,
     accounts: AccountCache,
     /// By account and change count: unchanged settings are not read again when the account is.
     settings: Cache<(AccountId, u64), Arc<AccountSettings>>,
@@ -28,6 +31,7 @@ impl SenderAccounts {
         Self {
             accounts: AccountCache::new(store.clone(), clock.clone()),
             settings: Cache::default(),
+            charges: Charges::default(),
             store,
             clock,
         }
@@ -81,11 +85,11 @@ impl SenderAccounts {
         let Some(account) = account.filter(|account| account.metered) else {
             return Ok(true);
         };
-        let granted = self
-            .store
-            .spend_credits(&account, 1, self.clock.now())
-            .await?;
-        Ok(granted > 0)
+        let spend = async |n| {
+            let now = self.clock.now();
+            self.store.spend_credits(&account, n, now).await
+        };
+        self.charges.charge(&account.id, spend).await
     }
 
     /// Returns the credit of a copy that was charged and then not offered to the relay.

@@ -12,6 +12,7 @@
 mod account;
 mod app;
 mod breakers;
+mod charges;
 mod context;
 mod copy;
 mod cost;

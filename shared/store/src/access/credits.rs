@@ -2,7 +2,8 @@
 //!
 //! Spending is one conditional write while credits are left; a new period, or the last few
 //! credits, take a read and a guarded write. One allowance is one row, so a metered account spends
-//! at most about a thousand times a second (DynamoDB's limit for a partition).
+//! at most about a thousand times a second (DynamoDB's limit for a partition): `delivery` spends for the
+//! copies that it works on at once together, which makes some ten thousand copies of them.
 
 use posthaste_model::{AccountId, TIMESTAMP_MAX, Timestamp};
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,133 @@
+//! Charges of copies of one account that are made at the same time, as one write.
+//!
+//! An allowance is one row, and DynamoDB takes about a thousand writes a second of it. While one charge is
+//! under way, those that come meanwhile wait, and the next one charges for all of them: so the copies that a
+//! process delivers at once cost one write in place of one each, and an account with an allowance leaves
+//! some ten thousand copies a second.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use posthaste_model::AccountId;
+use tokio::sync::oneshot;
+
+/// Accounts of which charges are remembered to be under way.
+const MOST_ACCOUNTS: usize = 1_000;
+
+/// The charges of a process.
+#[derive(Default)]
+pub(crate) struct Charges {
+    accounts: Mutex<HashMap<AccountId, Arc<AccountCharges>>>,
+}
+
+#[derive(Default)]
+struct AccountCharges {
+    /// Those that the next charge pays for.
+    waiting: Mutex<Vec<oneshot::Sender<bool>>>,
+    /// Held during a charge.
+    turn: tokio::sync::Mutex<()>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Charges {
+    fn of(&self, account: &AccountId) -> Arc<AccountCharges> {
+        let mut accounts = lock(&self.accounts);
+        if accounts.len() >= MOST_ACCOUNTS {
+            accounts.retain(|_, one| Arc::strong_count(one) > 1);
+        }
+        Arc::clone(accounts.entry(account.clone()).or_default())
+    }
+
+    /// Charges one credit; `false` where the account has none left. `spend` takes so many and returns how
+    /// many there were.
+    pub(crate) async fn charge<E>(
+        &self,
+        account: &AccountId,
+        spend: impl AsyncFn(u32) -> Result<u32, E>,
+    ) -> Result<bool, E> {
+        let charges = self.of(account);
+        loop {
+            let (paid, mut is_paid) = oneshot::channel();
+            lock(&charges.waiting).push(paid);
+            let _turn = charges.turn.lock().await;
+            match is_paid.try_recv() {
+                Ok(is_paid) => return Ok(is_paid),
+                // The charge that was to pay for this one failed.
+                Err(oneshot::error::TryRecvError::Closed) => continue,
+                Err(oneshot::error::TryRecvError::Empty) => {}
+            }
+            let waiting = std::mem::take(&mut *lock(&charges.waiting));
+            let count = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
+            let granted = spend(count).await?;
+            for (place, paid) in (0..).zip(waiting) {
+                // A copy that is not worked on any more has no receiver.
+                let _ = paid.send(place < granted);
+            }
+            if let Ok(is_paid) = is_paid.try_recv() {
+                return Ok(is_paid);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::future::join_all;
+    use posthaste_testkit::entropy;
+    use tokio::sync::Semaphore;
+
+    use super::*;
+
+    /// What of so many charges at the same time is paid, and how many credits each write took.
+    async fn charged(count: usize, credits: u32, fails: usize) -> (Vec<Option<bool>>, Vec<u32>) {
+        let (charges, account) = (Charges::default(), entropy().account_id());
+        let (left, calls) = (Mutex::new(credits), Mutex::new(Vec::new()));
+        // The first write ends once all of them have come.
+        let come = Semaphore::new(0);
+        let spend = async |n: u32| {
+            lock(&calls).push(n);
+            let is_first = lock(&calls).len() == 1;
+            if is_first {
+                let _come = come.acquire().await;
+            }
+            if lock(&calls).len() <= fails {
+                return Err("the table fails");
+            }
+            let mut left = lock(&left);
+            let granted = n.min(*left);
+            *left -= granted;
+            Ok(granted)
+        };
+        let all = (0..count).map(|_| charges.charge(&account, &spend));
+        let opens = async { come.add_permits(1) };
+        let (paid, ()) = tokio::join!(join_all(all), opens);
+        let calls = lock(&calls).clone();
+        (paid.into_iter().map(Result::ok).collect(), calls)
+    }
+
+    #[tokio::test]
+    async fn charges_at_the_same_time_are_one_write_after_the_first() {
+        assert_eq!(charged(1, 9, 0).await, (vec![Some(true)], vec![1]));
+        let (paid, calls) = charged(10, 100, 0).await;
+        assert_eq!((paid, calls), (vec![Some(true); 10], vec![1, 9]));
+    }
+
+    #[tokio::test]
+    async fn no_more_are_paid_than_there_are_credits() {
+        let (paid, calls) = charged(10, 4, 0).await;
+        assert_eq!(paid.iter().filter(|paid| **paid == Some(true)).count(), 4);
+        assert_eq!(paid.iter().filter(|paid| **paid == Some(false)).count(), 6);
+        assert_eq!(calls, [1, 9]);
+    }
+
+    #[tokio::test]
+    async fn a_write_that_fails_fails_the_copy_that_made_it_alone() {
+        let (paid, calls) = charged(10, 100, 2).await;
+        assert_eq!(paid.iter().filter(|paid| paid.is_none()).count(), 2);
+        assert_eq!(paid.iter().filter(|paid| **paid == Some(true)).count(), 8);
+        assert_eq!(calls, [1, 9, 8]);
+    }
+}
