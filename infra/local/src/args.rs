@@ -19,7 +19,7 @@ use posthaste_spam::Filter;
 use webhook_fanout::ReputationGuard;
 
 use crate::Operator;
-use crate::args::values::{api_key, at_least_one, mailbox_login, mailbox_path};
+use crate::args::values::{api_key, at_least_one, mailbox_login, mailbox_path, without_secret};
 use crate::mailbox_login::MailboxLogin;
 use crate::probe::HealthCheck;
 use crate::turnable_clock::ClockStart;
@@ -344,7 +344,8 @@ pub struct Args {
 impl Cli {
     /// Reads a command line, the name of the program first.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
-        Self::try_parse_from(line).map_err(explained)
+        let read = Self::try_parse_from(line);
+        read.map_err(|error| explained(without_secret(error)))
     }
 
     /// The completions of a shell, as its own script.

@@ -76,7 +76,13 @@ fn prepare(vars: &Env, for_shippers: bool, quiet: bool) -> Result<(), ConfigErro
     if for_shippers {
         posthaste_runtime::to_cloudwatch(vars)?;
     } else {
-        posthaste_runtime::to_terminal(vars, if quiet { "warn" } else { "info" })?;
+        // Of a deferral the console has a line of its own, with the reason.
+        let levels = if quiet {
+            "warn"
+        } else {
+            "info,delivery::record=warn"
+        };
+        posthaste_runtime::to_terminal(vars, levels)?;
     }
     certificates::check(vars)
 }

@@ -332,8 +332,8 @@ fn of_stack(error: CommandError, table: &str) -> OperatorError {
              AWS_REGION"
         ));
     }
-    if text.contains("no credentials found") {
-        // The rest is what each of the SDK's places to look said.
+    // The rest is what each of the SDK's places to look said: that it has none, or why it does not answer.
+    if text.contains("no credentials found") || text.contains("loading credentials") {
         let why = "no AWS credentials are found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY";
         return OperatorError::Stack(why.to_owned());
     }
@@ -351,39 +351,4 @@ fn open(data: &Path) -> Result<Folder, OperatorError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::collections::BTreeMap;
-
-    use clap::{CommandFactory as _, Subcommand as _};
-
-    use crate::Cli;
-
-    /// The help of each command below `command`, by its full name.
-    fn helps(command: &clap::Command) -> BTreeMap<String, String> {
-        let mut found = BTreeMap::new();
-        for one in command.get_subcommands() {
-            let about = one.get_about().map(ToString::to_string);
-            let below = helps(one).into_iter();
-            found.extend(below.map(|(name, help)| (format!("{} {name}", one.get_name()), help)));
-            found.insert(one.get_name().to_owned(), about.unwrap_or_default());
-        }
-        found
-    }
-
-    #[test]
-    fn every_command_keeps_a_help_of_its_own() {
-        let found = helps(&Cli::command());
-        let own = clap::Command::new("");
-        let own = helps(&posthaste_operator::Command::augment_subcommands(own));
-        assert!(own.contains_key("account create"), "{own:?}");
-        for (name, help) in own {
-            assert_eq!(found.get(&name), Some(&help), "{name}");
-        }
-        let mut seen = BTreeMap::new();
-        for (name, help) in &found {
-            assert!(!help.is_empty(), "{name} has no help");
-            let before = seen.insert(help, name);
-            assert!(before.is_none(), "{name} and {before:?} say: {help}");
-        }
-    }
-}
+mod tests;

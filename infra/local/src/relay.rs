@@ -58,5 +58,56 @@ pub(crate) async fn serve(
     // Composed mails may be larger than the request they came in, by their base64.
     config.max_size = 48 << 20;
     config.limits.connections_per_peer = config.limits.connections;
+    // Its one client is this service, and the refusals are those that addresses with an outcome ask for.
+    config.limits.errors = u32::MAX;
+    config.limits.idle_commands = u32::MAX;
     posthaste_smtpd::serve(listener, config, Arc::new(Recorder(mailbox)), stop).await;
+}
+
+#[cfg(test)]
+mod tests {
+    use posthaste_mailbox::DEFAULT_LIMIT;
+    use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+    use tokio::net::TcpStream;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn refusals_that_addresses_ask_for_do_not_end_a_connection() {
+        let mailbox = Mailbox::open(None, DEFAULT_LIMIT, posthaste_runtime::clock()).unwrap();
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let serving = tokio::spawn(serve(
+            listener,
+            "relay.test",
+            mailbox,
+            std::future::pending(),
+        ));
+        let mut stream = BufReader::new(TcpStream::connect(address).await.unwrap());
+        let mut line = String::new();
+        stream.read_line(&mut line).await.unwrap();
+        let mut commands = vec!["HELO me".to_owned()];
+        for _ in 0..100 {
+            for outcome in ["bounced", "deferred"] {
+                commands.push("MAIL FROM:<a@b.example>".to_owned());
+                commands.push(format!("RCPT TO:<{outcome}@outcome.test>"));
+                commands.push("RSET".to_owned());
+            }
+        }
+        for command in commands {
+            stream
+                .write_all(format!("{command}\r\n").as_bytes())
+                .await
+                .unwrap();
+            line.clear();
+            stream.read_line(&mut line).await.unwrap();
+            let expected = match &command {
+                bounced if bounced.contains("bounced") => "550",
+                deferred if deferred.contains("deferred") => "451",
+                _ => "250",
+            };
+            assert!(line.starts_with(expected), "{command}: {line}");
+        }
+        serving.abort();
+    }
 }

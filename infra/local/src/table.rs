@@ -202,7 +202,9 @@ impl Table {
             })
             .map_err(TableError::Thread)?;
         let thread = calls;
-        let store = Store::embedded(Arc::new(Calls { thread, faults }), "posthaste");
+        // Partitions spread the writes of many machines; here one process writes, and each minute's sweep reads them all.
+        let store =
+            Store::embedded(Arc::new(Calls { thread, faults }), "posthaste").with_due_shards(1);
         let created = store.create_table().await;
         let disk = match file.filter(|_| created.is_ok()) {
             None => Disk::none(),

@@ -10,8 +10,9 @@ use crate::json_log_layer::JsonLogLayer;
 use crate::metrics::Embedded;
 use crate::{ConfigError, Env};
 
-/// The SDK warns of every answer, also of those that are expected outcomes (a key that is taken).
-const QUIET: &str = "aws_smithy_runtime=error,aws_smithy_runtime_api=error";
+/// The SDK warns of every answer, also of those that are expected outcomes (a key that is taken), and of each place
+/// without a region or credentials that it looks at; the error of the call says what is missing.
+const QUIET: &str = "aws_smithy_runtime=error,aws_smithy_runtime_api=error,aws_config=error";
 
 /// Not Lambda's own `AWS_LAMBDA_LOG_LEVEL`: Lambda drops lines below that level, and metrics have
 /// none.
@@ -129,7 +130,9 @@ mod tests {
         let debug = levels("debug");
         assert!(debug.would_enable("mail_send", &Level::DEBUG));
         assert!(!debug.would_enable("mail_send", &Level::TRACE));
-        assert!(!debug.would_enable("aws_smithy_runtime::client", &Level::WARN));
+        for noisy in ["aws_smithy_runtime::client", "aws_config::imds::region"] {
+            assert!(!debug.would_enable(noisy, &Level::WARN), "{noisy}");
+        }
         let named = levels("warn,aws_smithy_runtime=debug");
         assert!(!named.would_enable("mail_send", &Level::INFO));
         assert!(named.would_enable("aws_smithy_runtime::client", &Level::DEBUG));

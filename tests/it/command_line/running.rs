@@ -199,6 +199,15 @@ async fn the_console_has_a_line_for_each_request_and_each_end_of_a_mail() {
         assert!(said.contains(&part), "{part} in {said}");
     }
     assert!(!said.contains("ann@example.com"), "{said}");
+    // A deferral is one line, with the reason.
+    let sent = host.send(&mail("deferred@outcome.test")).await;
+    assert_eq!(sent.status(), 202);
+    let mut said = String::new();
+    while !said.contains(" deferred: 451 ") {
+        let read = host.stderr.read_line(&mut said).expect("text");
+        assert!(read > 0, "{said}");
+    }
+    assert_eq!(said.matches("deferred").count(), 1, "{said}");
     host.stop();
 
     let quiet = Running::start(&["--memory", "--quiet"]);

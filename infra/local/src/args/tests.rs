@@ -103,3 +103,28 @@ fn a_path_of_the_mailbox_is_one_that_links_can_have() {
         assert!(mailbox_path(text).is_err(), "{text}");
     }
 }
+
+#[test]
+fn a_wrong_flag_does_not_repeat_its_secret() {
+    for (flag, value) in [
+        ("--relay", "smtp://user:s3cret/@relay.example"),
+        ("--api-key", "SG.s3cret"),
+        ("--mailbox-login", "s3cret"),
+    ] {
+        for line in [
+            vec!["posthaste".to_owned(), format!("{flag}={value}")],
+            vec![
+                "posthaste".to_owned(),
+                "run".to_owned(),
+                format!("{flag}={value}"),
+            ],
+        ] {
+            let error = Cli::read(line.iter().map(OsString::from)).unwrap_err();
+            let said = error.to_string();
+            assert!(said.contains(flag), "{said}");
+            assert!(!said.contains("s3cret"), "{said}");
+        }
+    }
+    let error = Cli::read(["posthaste", "--port=x"].map(OsString::from)).unwrap_err();
+    assert!(error.to_string().contains("'x'"), "{error}");
+}

@@ -2,6 +2,7 @@
 
 use std::num::NonZeroUsize;
 
+use clap::error::{ContextKind, ContextValue};
 use posthaste_store::Secret;
 
 use crate::mailbox_login::MailboxLogin;
@@ -33,4 +34,20 @@ pub(super) fn mailbox_path(text: &str) -> Result<String, String> {
 pub(super) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
     let number = text.parse().ok().and_then(NonZeroUsize::new);
     number.ok_or_else(|| "it is a number of at least 1".to_owned())
+}
+
+/// Flags whose values hold a password or a key.
+const SECRET_FLAGS: [&str; 3] = ["--relay", "--api-key", "--mailbox-login"];
+
+/// The error, without the value of such a flag: it may come from a variable, and end up in a log.
+pub(super) fn without_secret(mut error: clap::Error) -> clap::Error {
+    let of_secret = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::String(arg)) => SECRET_FLAGS.iter().any(|flag| arg.starts_with(flag)),
+        Some(_) | None => false,
+    };
+    if of_secret && error.get(ContextKind::InvalidValue).is_some() {
+        let hidden = ContextValue::String("…".to_owned());
+        error.insert(ContextKind::InvalidValue, hidden);
+    }
+    error
 }
