@@ -3,6 +3,7 @@
 
 import json
 import pathlib
+import re
 import sys
 import unittest
 
@@ -82,6 +83,16 @@ class Bill(unittest.TestCase):
         # 5 connections, 3 polls a minute each, 730 hours.
         self.assertEqual(lines["polling 1 queues"].quantity, 5 * 3 * 60 * 730)
         self.assertEqual(lines["sweep: reads"].quantity, 8 * 60 * 730)
+
+
+    def test_the_page_counts_what_the_template_has(self):
+        root = pathlib.Path(__file__).parents[2]
+        page = " ".join((root / "tests/cost/README.md").read_text(encoding="utf-8").split())
+        resources = re.split(r"(?m)^  (?=\w+:\n    Type: )", (root / "template.yaml").read_text(encoding="utf-8"))
+        alarms = [one for one in resources if "\n    Type: AWS::CloudWatch::Alarm\n" in one]
+        always = sum("Condition: BySes" not in one for one in alarms)
+        metrics = len(alarms) * PRICES["alarm_month"]["dollars"]
+        self.assertIn(f"{len(alarms)} alarms {metrics:.2f} ({always} without SES as the relay)", page)
 
 
 class Days(unittest.TestCase):

@@ -39,11 +39,8 @@ VENV = ROOT / "tests" / ".venv" / "docs"
 
 
 def clone(to):
-    """Copies what git tracks, and what it would."""
-    listed = subprocess.run(
-        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-        cwd=ROOT, check=True, capture_output=True, text=True,
-    )
+    """Copies what git tracks, as it is in the working tree: on a clean checkout, what a clone has."""
+    listed = subprocess.run(["git", "ls-files", "-z", "--cached"], cwd=ROOT, check=True, capture_output=True, text=True)
     for name in filter(None, listed.stdout.split("\0")):
         if (ROOT / name).is_file():
             (to / name).parent.mkdir(parents=True, exist_ok=True)

@@ -4,6 +4,7 @@ import pathlib
 import tempfile
 import unittest
 
+import packages
 import page
 import words
 import workflow
@@ -56,6 +57,13 @@ class Pages(unittest.TestCase):
         self.assertEqual(list(words.wrong_paths(text, template)), [
             "does not list /v3/b", "does not list /v3/c/x", "says that /v3/c is not served",
         ])
+
+    def test_every_system_package_that_a_suite_installs_is_listed(self):
+        asked = set(packages.asked_for())
+        # Both ways of asking are seen.
+        self.assertLessEqual({"postfix", "golang-go", "php-symfony-http-client", "ruby-webrick", "dpkg-dev", "msmtp"}, asked)
+        self.assertEqual(asked - packages.listed(), set())
+        self.assertEqual(packages.listed() - asked, set())
 
     def test_ports_move_and_longer_numbers_stay(self):
         self.assertEqual(moved("127.0.0.1:3000 30000 9000", {"3000": "1", "9000": "2"}), "127.0.0.1:1 30000 2")
