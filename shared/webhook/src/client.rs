@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
-use http::HeaderMap;
-use http::header::RETRY_AFTER;
+use http::header::{LOCATION, RETRY_AFTER};
+use http::{HeaderMap, StatusCode};
 use tokio::time::Instant;
 use url::Url;
 
@@ -72,6 +72,14 @@ pub struct WebhookClient {
     body_cap: usize,
 }
 
+/// The head of a page's answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PageHead {
+    pub status: StatusCode,
+    /// Where a redirect leads, as the answer has it. It is not followed.
+    pub location: Option<String>,
+}
+
 impl WebhookClient {
     /// A client that resolves names with the system's resolver.
     pub fn open(config: ClientConfig) -> Result<Self, ClientError> {
@@ -121,27 +129,50 @@ impl WebhookClient {
 
     /// Makes one attempt. Never waits longer than the configured times together.
     pub async fn post(&self, post: Post) -> PostOutcome {
+        let start = Instant::now();
+        let request = self.http.post(post.url.clone());
+        let request = request.headers(post.headers).body(post.body);
+        match self.send(&post.url, request).await {
+            Err(outcome) => outcome,
+            Ok(response) => PostOutcome::Answered(self.read(response, start).await),
+        }
+    }
+
+    /// Asks for the head of a page (HEAD), under the same guard and within the same time.
+    ///
+    /// # Errors
+    /// The outcome of a request without an answer; never [`PostOutcome::Answered`].
+    pub async fn head(&self, url: Url, headers: HeaderMap) -> Result<PageHead, PostOutcome> {
+        let request = self.http.head(url.clone()).headers(headers);
+        let response = self.send(&url, request).await?;
+        let location = response.headers().get(LOCATION);
+        let location = location.and_then(|value| value.to_str().ok());
+        Ok(PageHead {
+            status: response.status(),
+            location: location.map(str::to_owned),
+        })
+    }
+
+    /// Sends a request to a URL that the guard permits; the error is the outcome without an answer.
+    async fn send(
+        &self,
+        url: &Url,
+        request: reqwest::RequestBuilder,
+    ) -> Result<reqwest::Response, PostOutcome> {
         // A host given as an address never reaches the resolver, so it is checked here, each time.
-        match judge_host(&post.url, &self.guard) {
+        match judge_host(url, &self.guard) {
             Ok(()) => {}
-            Err(UrlProblem::Address(refusal)) => return PostOutcome::Refused(refusal),
+            Err(UrlProblem::Address(refusal)) => return Err(PostOutcome::Refused(refusal)),
             Err(problem) => {
-                return PostOutcome::Unreachable {
+                return Err(PostOutcome::Unreachable {
                     stage: RequestStage::Name,
                     detail: problem.to_string(),
-                };
+                });
             }
         }
-        let start = Instant::now();
-        let request = self
-            .http
-            .post(post.url)
-            .headers(post.headers)
-            .body(post.body);
         match tokio::time::timeout(self.total, request.send()).await {
-            Err(_) => PostOutcome::TimedOut,
-            Ok(Err(error)) => failed(error),
-            Ok(Ok(response)) => PostOutcome::Answered(self.read(response, start).await),
+            Err(_) => Err(PostOutcome::TimedOut),
+            Ok(sent) => sent.map_err(failed),
         }
     }
 

@@ -57,7 +57,7 @@ mod seal;
 mod sign;
 mod wire;
 
-pub use client::{ClientConfig, ClientError, Post, WebhookClient};
+pub use client::{ClientConfig, ClientError, PageHead, Post, WebhookClient};
 pub use guard::{Guard, Refusal, Why};
 pub use link::{LONGEST_URL, UrlProblem, check_url};
 pub use oauth::{OauthCredentials, Tokens};
