@@ -41,10 +41,6 @@ const SMALL: &[(&str, &str)] = &[
         "the one error of every worker",
     ),
     (
-        "shared/spam/src/score.rs",
-        "a number with its rules, which both filters return",
-    ),
-    (
         "shared/store/src/access/rates.rs",
         "the rows of one subject, as each file of the store",
     ),

@@ -24,4 +24,4 @@ mod score;
 mod spamd;
 
 pub use filter::{Filter, InvalidFilter, LARGEST};
-pub use score::{SpamError, SpamScore};
+pub use score::{SpamError, SpamRule, SpamScore};
