@@ -17,6 +17,8 @@ use crate::{App, account, decode_and_check, size};
 pub struct AcceptedSend<'a> {
     pub account: &'a AccountId,
     pub message: &'a MessageId,
+    /// The name of the API key of the request.
+    pub key_name: &'a str,
     pub mail: &'a Mail,
     /// Whether it was only checked, in sandbox mode.
     pub is_sandbox: bool,
@@ -79,6 +81,7 @@ async fn accept_mail(
         let seen = observer.accepted(&AcceptedSend {
             account: caller.id(),
             message,
+            key_name: &caller.key.name,
             mail: &mail,
             is_sandbox,
             now: app.clock.now(),

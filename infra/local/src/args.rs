@@ -155,7 +155,7 @@ pub struct Args {
     /// Serve the API and the submission port of a deployed stack, whose table, queues and bucket the environment names with
     /// the variables of its functions, instead of embedded parts
     #[arg(long, env = "POSTHASTE_AWS", hide_env_values = true, conflicts_with_all = [
-        "data", "memory", "relay", "bounce_domain", "hostname", "public_url", "strict_senders",
+        "data", "memory", "relay", "release_relay", "bounce_domain", "hostname", "public_url", "strict_senders",
         "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "reputation_guard", "rate_limit", "rate_period", "search_days", "mailbox_port",
         "smtp_port", "submission_open", "allow_private_webhooks", "no_login_port", "api_key", "any_key",
         "open_to_network", "open_with_relay", "mailbox_host", "mailbox_login", "mailbox_path", "quiet", "clock", "seed",
@@ -170,6 +170,14 @@ pub struct Args {
         hide_env_values = true
     )]
     pub relay: Option<RelayUrl>,
+    /// Relay that the mailbox hands a recorded mail to when it is asked to release it [default: that of --relay]
+    #[arg(
+        long,
+        value_name = "URL",
+        env = "POSTHASTE_RELEASE_RELAY",
+        hide_env_values = true
+    )]
+    pub release_relay: Option<RelayUrl>,
     /// Domain of the envelope senders, so that bounces find their message; its MX must lead here
     /// (default: the sender's own address with --relay)
     #[arg(

@@ -66,6 +66,7 @@ impl ApiServer {
     pub async fn open(args: &Args, platform: &Platform) -> Result<Self, AwsError> {
         let gate = platform.gate().map_err(|e| AwsError::Config(e.into()))?;
         let submission = Submission {
+            faults: None,
             app: mail_send::App::from_env(platform).map_err(|e| AwsError::Config(e.into()))?,
             gate: gate.clone(),
             // The greeting is not a secret of the stack's: without the variable any name will do.

@@ -2,15 +2,14 @@
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::Blob;
 use posthaste_listen::MemoryBudget;
-use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox, Sources};
-use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
+use posthaste_mailbox::{Chaos, DEFAULT_LIMIT, Mailbox};
+use posthaste_mailer::Mailer;
 use posthaste_model::{AccountId, PublicUrl};
 use posthaste_store::Store;
 use posthaste_submission::{self as submission, SmtpAccess, Submission};
@@ -20,16 +19,14 @@ use tokio::task::JoinHandle;
 
 use crate::engine::{Engine, RETRIES, SEND};
 use crate::folder::Folder;
-use crate::mailbox_feed::LocalSchedule;
 use crate::platform::HostParts;
 use crate::serve::{self, Server};
-use crate::sources::sources;
 use crate::start::HostSettings;
 use crate::start_error::{StartError, explained};
 use crate::table::{RowExpiry, Table};
 use crate::turnable_clock::ClockHand;
 use crate::workers::stopped;
-use crate::{api, certificates, clock_routes, commands, first, inbound, platform, relay, workers};
+use crate::{api, certificates, commands, first, inbound, mailbox_page, platform, relay, workers};
 
 /// A running host.
 pub struct Host {
@@ -56,7 +53,7 @@ struct Stop {
     servers: Vec<JoinHandle<()>>,
     pollers: Vec<JoinHandle<()>>,
     relay: (watch::Sender<bool>, JoinHandle<()>),
-    mailers: [Mailer; 2],
+    mailers: Vec<Mailer>,
     mailbox: Mailbox,
     engine: Engine,
     table: Table,
@@ -154,8 +151,11 @@ impl Host {
         let mailbox = mailbox
             .answering_to(settings.mailbox_hosts.iter().map(ToString::to_string))
             .under_path(&settings.mailbox_path);
-        let embedded = recorder(settings, relay_address)?;
-        let relayed = settings.relay.clone().map(|url| mailer(settings, url));
+        let embedded = relay::recorder(settings, relay_address)?;
+        let relayed = settings.relay.clone();
+        let relayed = relayed.map(|url| relay::mailer(settings, url));
+        let release = settings.release_relay.clone();
+        let release = release.map(|url| relay::mailer(settings, url));
         let mailer = relayed.unwrap_or_else(|| embedded.clone());
         let first = first::account(settings, folder.as_ref(), &table.store).await;
         let first = explained(&table, first)?;
@@ -203,12 +203,14 @@ impl Host {
             inbound::serve(smtp_listener, handler, stopped(until)).await;
         });
         let mail_send = mail_send::App::from_env(&platform)?;
+        let chaos = Chaos::new(settings.entropy.clone());
         let port = Submission {
             app: mail_send.clone(),
             gate: gate.clone(),
             hostname: settings.hostname.clone(),
             access: access(settings, first.key.as_ref()),
             durable: table.disk.for_submission(),
+            faults: Some(mailbox_page::faults(&chaos)),
         };
         // Without a key of the first account, mail there would belong to no account.
         let no_login = no_login.zip(first.key.clone());
@@ -237,19 +239,17 @@ impl Host {
         let sweep = schedule_sweep::App::from_env(&platform)?;
         let hand = settings.turnable.clone();
         let hand = hand.map(|clock| ClockHand::new(clock, engine.quiet_watch(), sweep.clone()));
-        let page = Sources {
-            schedule: Some(Arc::new(LocalSchedule(mail_batch::App::from_env(
-                &platform,
-            )?))),
-            relay: settings.relay.as_ref().map(ToString::to_string),
-            ..sources(&table.store, &engine.queue(RETRIES), &settings.clock)
+        let page = mailbox_page::PageParts {
+            mailbox: &mailbox,
+            platform: &platform,
+            store: &table.store,
+            retries: engine.queue(RETRIES),
+            chaos,
+            release: release.clone(),
+            account: first.account.clone(),
+            hand,
         };
-        let page = mailbox.clone().router(page);
-        let page = page.merge(mailbox.guarded(clock_routes::routes(hand)));
-        let page = match settings.mailbox_login.clone() {
-            None => page,
-            Some(login) => login.protect(page),
-        };
+        let page = mailbox_page::router(settings, page)?;
         let queues = engine.local(SEND);
         let parts = api::ApiParts {
             platform: &platform,
@@ -293,7 +293,7 @@ impl Host {
                 servers,
                 pollers,
                 relay: (relay_signal, relay),
-                mailers: [mailer, embedded],
+                mailers: [mailer, embedded].into_iter().chain(release).collect(),
                 mailbox,
                 engine,
                 table,
@@ -367,20 +367,6 @@ fn access(settings: &HostSettings, key: Option<&String>) -> SmtpAccess {
         Some(key) if settings.submission_open => SmtpAccess::OpenToThisMachine(key),
         Some(_) | None => SmtpAccess::KeyRequired,
     }
-}
-
-/// The way to the embedded relay.
-fn recorder(settings: &HostSettings, embedded: SocketAddr) -> Result<Mailer, StartError> {
-    let relay = format!("smtp://{embedded}?tls=none").parse::<RelayUrl>();
-    let relay = relay.map_err(|e| StartError::Secret(e.to_string()))?;
-    Ok(mailer(settings, relay))
-}
-
-fn mailer(settings: &HostSettings, relay: RelayUrl) -> Mailer {
-    let mut config = SmtpConfig::new(relay);
-    config.hello = Some(settings.hostname.to_string());
-    config.max_connections = 16;
-    Mailer::Smtp(Smtp::new(config))
 }
 
 /// The secret that signs links and encrypts secrets; the same in every run of a data folder.

@@ -81,6 +81,8 @@ impl MailboxFeed {
             let mail = AcceptedMail {
                 account: account.clone(),
                 message: message.clone(),
+                username: String::new(),
+                categories: Vec::new(),
                 is_sandboxed: false,
                 copies: vec![known],
             };
@@ -123,6 +125,8 @@ fn accepted(send: &AcceptedSend<'_>) -> AcceptedMail {
     AcceptedMail {
         account: send.account.clone(),
         message: send.message.clone(),
+        username: send.key_name.to_owned(),
+        categories: mail.categories.clone(),
         is_sandboxed: send.is_sandbox,
         copies: copies.collect(),
     }

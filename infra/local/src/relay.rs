@@ -1,12 +1,17 @@
 //! The embedded relay: accepts mail by real SMTP and stores it in the mailbox. Some addresses have a fixed outcome,
 //! so that a program can be tested with bounces.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use posthaste_mailbox::{Error, Mailbox, StoredEnvelope};
+use posthaste_mailer::{Mailer, RelayUrl, Smtp, SmtpConfig};
 use posthaste_model::FixedOutcome;
 use posthaste_smtpd::{Config, Handler, Session, SmtpReply};
 use tokio::net::TcpListener;
+
+use crate::start::HostSettings;
+use crate::start_error::StartError;
 
 struct Recorder(Mailbox);
 
@@ -20,7 +25,10 @@ impl Handler for Recorder {
         to: &str,
     ) -> Result<(), SmtpReply> {
         match FixedOutcome::of(to).and_then(FixedOutcome::refusal) {
-            Some((code, status, text)) => Err(SmtpReply::new(code, status, text)),
+            Some((code, status, text)) => {
+                self.0.count_refusal();
+                Err(SmtpReply::new(code, status, text))
+            }
             None => Ok(()),
         }
     }
@@ -38,13 +46,35 @@ impl Handler for Recorder {
         };
         match self.0.deliver(envelope, message.into()).await {
             Ok(id) => SmtpReply::new(250, "2.0.0", format!("recorded as {id}")),
-            Err(error @ Error::TooLarge { .. }) => SmtpReply::new(552, "5.3.4", error.to_string()),
+            Err(error @ Error::TooLarge { .. }) => {
+                self.0.count_refusal();
+                SmtpReply::new(552, "5.3.4", error.to_string())
+            }
             Err(error) => {
+                self.0.count_refusal();
                 tracing::error!(error = %error, "a mail could not be recorded: {error}");
                 SmtpReply::new(451, "4.3.0", "the mailbox does not work")
             }
         }
     }
+}
+
+/// The way to the embedded relay.
+pub(crate) fn recorder(
+    settings: &HostSettings,
+    embedded: SocketAddr,
+) -> Result<Mailer, StartError> {
+    let relay = format!("smtp://{embedded}?tls=none").parse::<RelayUrl>();
+    let relay = relay.map_err(|e| StartError::Secret(e.to_string()))?;
+    Ok(mailer(settings, relay))
+}
+
+/// The way to a relay.
+pub(crate) fn mailer(settings: &HostSettings, relay: RelayUrl) -> Mailer {
+    let mut config = SmtpConfig::new(relay);
+    config.hello = Some(settings.hostname.to_string());
+    config.max_connections = 16;
+    Mailer::Smtp(Smtp::new(config))
 }
 
 /// Serves the relay until `stop` resolves.

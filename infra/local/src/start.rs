@@ -1,6 +1,6 @@
 //! The host's settings: from the command line in `main`, chosen values in tests.
 
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -12,8 +12,9 @@ use posthaste_spam::Filter;
 use posthaste_webhook::Guard;
 use webhook_fanout::ReputationGuard;
 
-use crate::args::{API_PORT, Args, INBOUND_PORT, MAILBOX_PORT, NO_LOGIN_PORT, SUBMISSION_PORT};
+use crate::args::{API_PORT, Args, INBOUND_PORT, MAILBOX_PORT, SUBMISSION_PORT};
 use crate::mailbox_login::MailboxLogin;
+use crate::open_flags::{UnsafeFlags, check_open, no_login_port, release_relay};
 use crate::serve::HttpLimits;
 use crate::table::TableFaults;
 use crate::turnable_clock::TurnableClock;
@@ -56,6 +57,8 @@ pub struct HostSettings {
     /// `None`: everything in memory.
     pub data: Option<PathBuf>,
     pub relay: Option<RelayUrl>,
+    /// The relay that recorded mails are released to.
+    pub release_relay: Option<RelayUrl>,
     pub bounce_domain: Option<Hostname>,
     pub hostname: Hostname,
     pub public_url: Option<PublicUrl>,
@@ -87,42 +90,6 @@ pub struct HostSettings {
     /// The clock where it is turned by hand.
     pub turnable: Option<TurnableClock>,
     pub entropy: Entropy,
-}
-
-/// Flags that together open the service to more people than they may be meant to.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UnsafeFlags {
-    #[error(
-        "{flag} accepts mail without a key, and --host {host} opens this host to your network: add \
-         --open-to-network if that is meant"
-    )]
-    Network { flag: &'static str, host: IpAddr },
-    #[error(
-        "{flag} accepts mail without a key and --relay sends it: add --open-with-relay if that is meant"
-    )]
-    Relay { flag: &'static str },
-}
-
-/// Refuses what accepts mail without a key where the host is open to a network, or mail leaves it, unless a flag of its
-/// own says so.
-fn check_open(args: &Args, flag: &'static str) -> Result<(), UnsafeFlags> {
-    if !args.host.to_canonical().is_loopback() && !args.open_to_network {
-        let host = args.host;
-        return Err(UnsafeFlags::Network { flag, host });
-    }
-    if args.relay.is_some() && !args.open_with_relay {
-        return Err(UnsafeFlags::Relay { flag });
-    }
-    Ok(())
-}
-
-/// Where the port without a login listens: by default only where it is safe.
-fn no_login_port(args: &Args) -> Result<Option<u16>, UnsafeFlags> {
-    let is_safe = check_open(args, "--no-login-port");
-    match args.no_login_port {
-        Some(port) => is_safe.map(|()| Some(port)),
-        None => Ok(is_safe.is_ok().then_some(NO_LOGIN_PORT)),
-    }
 }
 
 /// Mail that leaves has a reputation to lose; the embedded relay only records.
@@ -190,6 +157,7 @@ impl HostSettings {
             submission_open: args.submission_open,
             data: (!args.memory).then(|| args.data.clone()),
             relay: args.relay.clone(),
+            release_relay: release_relay(args)?,
             bounce_domain: args.bounce_domain.clone(),
             hostname: args.hostname.clone(),
             public_url: args.public_url.clone(),
@@ -241,6 +209,16 @@ impl HostSettings {
         }
     }
 
+    /// The addresses that a check of a mail's links may connect to. A mail may be a stranger's, so loopback needs the
+    /// flag too.
+    pub(crate) fn links(&self) -> Guard {
+        if self.allow_private_webhooks {
+            Guard::with_private()
+        } else {
+            Guard::default()
+        }
+    }
+
     /// Free ports, nothing on disk, no DNS lookups for received mail: for tests.
     pub fn in_memory(clock: Clock, entropy: Entropy) -> Self {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
@@ -259,6 +237,7 @@ impl HostSettings {
             submission_open: false,
             data: None,
             relay: None,
+            release_relay: None,
             bounce_domain: None,
             hostname: Hostname::posthaste_localhost(),
             public_url: None,
@@ -284,6 +263,8 @@ impl HostSettings {
 
 #[cfg(test)]
 mod tests {
+    use std::net::IpAddr;
+
     use clap::Parser as _;
     use posthaste_model::Timestamp;
 
@@ -351,6 +332,38 @@ mod tests {
             port("--relay smtp://r.example --open-with-relay"),
             Some(1025)
         );
+    }
+
+    #[test]
+    fn mail_is_released_only_where_strangers_cannot_ask_for_it() {
+        let relay = |line: &str| {
+            let settings = of_line(line)?;
+            Ok::<_, String>(settings.release_relay.map(|relay| relay.to_string()))
+        };
+        let [own, other] = ["smtp://own.example", "smtp://other.example"];
+        let named = |relay: &str| Ok(Some(format!("{relay}:25?tls=opportunistic")));
+        assert_eq!(relay(""), Ok(None));
+        assert_eq!(relay(&format!("--relay {own}")), named(own));
+        let both = format!("--relay {own} --release-relay {other}");
+        assert_eq!(relay(&both), named(other));
+        let open = format!("--host 0.0.0.0 --relay {own}");
+        assert_eq!(relay(&open), Ok(None));
+        let refused = relay(&format!("--host 0.0.0.0 --release-relay {own}")).unwrap_err();
+        assert!(refused.contains("--mailbox-login"), "{refused}");
+        for consent in ["--mailbox-login ann:secret", "--open-to-network"] {
+            assert_eq!(relay(&format!("{open} {consent}")), named(own), "{consent}");
+        }
+    }
+
+    #[test]
+    fn links_of_mail_lead_to_private_addresses_only_by_a_flag() {
+        for (line, loopback) in [("", false), ("--allow-private-webhooks", true)] {
+            let guard = of_line(line).unwrap().links();
+            let judged = |ip: &str| guard.judge(ip.parse::<IpAddr>().unwrap()).is_ok();
+            assert_eq!(judged("127.0.0.1"), loopback, "{line}");
+            assert_eq!(judged("192.168.1.7"), loopback, "{line}");
+            assert!(judged("8.8.8.8") && !judged("169.254.169.254"));
+        }
     }
 
     #[test]

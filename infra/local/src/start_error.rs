@@ -10,7 +10,7 @@ use posthaste_store::StoreError;
 use crate::certificates::TlsError;
 use crate::engine::EngineError;
 use crate::folder::FolderError;
-use crate::start::UnsafeFlags;
+use crate::open_flags::UnsafeFlags;
 use crate::table::{Table, TableError};
 
 /// Why the host did not start: one line each.

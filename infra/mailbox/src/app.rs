@@ -1,15 +1,17 @@
 //! What every handler needs: the shared state, the parameters of a request, the mail it names, and
 //! how a refusal is answered.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use askama::Template;
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
-use url::form_urlencoded;
+use tokio::sync::Semaphore;
 
 use crate::events::{CopyFacts, Trace};
 use crate::mailbox::{LoadedMail, MOST_WAITS, WaitResult};
+use crate::params::Params;
 use crate::query::{self, TooManyTerms};
 use crate::rows::ListRow;
 use crate::{Error, Mailbox, Sources};
@@ -24,9 +26,33 @@ const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'sel
 pub(crate) struct App {
     pub mailbox: Mailbox,
     pub sources: Sources,
+    /// One for each check of links.
+    pub link_checks: Arc<Semaphore>,
+    /// One for each picture that is made smaller, which takes memory.
+    pub thumbnails: Arc<Semaphore>,
+    /// One for each WebSocket.
+    pub sockets: Arc<Semaphore>,
 }
 
+/// Checks of links at a time.
+const MOST_LINK_CHECKS: usize = 4;
+/// Pictures that are made smaller at a time.
+const MOST_THUMBNAILS: usize = 2;
+/// Connections by WebSocket at a time.
+const MOST_SOCKETS: usize = 64;
+
 impl App {
+    pub(crate) fn new(mailbox: Mailbox, sources: Sources) -> Self {
+        let most = |count| Arc::new(Semaphore::new(count));
+        Self {
+            mailbox,
+            sources,
+            link_checks: most(MOST_LINK_CHECKS),
+            thumbnails: most(MOST_THUMBNAILS),
+            sockets: most(MOST_SOCKETS),
+        }
+    }
+
     /// The parameters of a request to the page, whose links stay below the mailbox's path.
     pub(crate) fn params(&self, query: Option<&str>) -> Params {
         Params {
@@ -157,6 +183,8 @@ pub(crate) enum Refusal {
     NotInTime(String),
     /// More waits than there may be at a time.
     Busy,
+    /// More checks of links, or connections by WebSocket, than there may be at a time.
+    TooMany(&'static str),
     /// `/view/….html` of a mail without HTML.
     NoHtml,
     /// The request is invalid, for this reason.
@@ -192,6 +220,10 @@ impl IntoResponse for Refusal {
                 StatusCode::SERVICE_UNAVAILABLE,
                 format!("{MOST_WAITS} requests wait for mail already"),
             ),
+            Self::TooMany(what) => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                format!("there are as many {what} as there may be at a time"),
+            ),
             Self::Bad(why) => (StatusCode::BAD_REQUEST, why),
             Self::Internal(cause) => {
                 tracing::error!(error = %cause, "the mailbox failed: {cause}");
@@ -204,122 +236,9 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// The default number of lines of the list.
-pub(crate) const PAGE: usize = 50;
-
-/// The parameters of this service; a missing or unreadable one has its default.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Params {
-    pub start: usize,
-    pub limit: Option<usize>,
-    pub before: String,
-    /// The id of a mail; only newer ones are waited for.
-    pub after: String,
-    /// How long to wait for a mail; empty: not at all, or as long as by default.
-    pub timeout: String,
-    /// `query` of the REST calls, `q` of the page.
-    pub query: String,
-    pub view: String,
-    /// The id of the open message.
-    pub open: String,
-    pub width: String,
-    pub images: bool,
-    /// Whether the mail is shown as programs show it that are set to dark.
-    pub dark: bool,
-    pub embed: bool,
-    pub download: bool,
-    /// Whether the list has a row for each request.
-    pub by_request: bool,
-    /// The request whose copies are shown below its row.
-    pub request: String,
-    /// What a form asks for, and for when.
-    pub action: String,
-    pub at: String,
-    /// The event that a form names.
-    pub event: String,
-    /// The path that the mailbox lies under, without a slash at its end. Not of the request.
-    pub base: String,
-}
-
-impl Params {
-    /// Reads a query string or the body of a form.
-    pub(crate) fn read(text: &str) -> Self {
-        let mut params = Self::default();
-        for (name, value) in form_urlencoded::parse(text.as_bytes()) {
-            match name.as_ref() {
-                "start" => params.start = value.parse().unwrap_or_default(),
-                "limit" => params.limit = value.parse().ok(),
-                "before" => params.before = value.into_owned(),
-                "after" => params.after = value.into_owned(),
-                "timeout" => params.timeout = value.into_owned(),
-                "query" | "q" => value.trim().clone_into(&mut params.query),
-                "open" => params.open = value.into_owned(),
-                "view" => params.view = value.into_owned(),
-                "width" => params.width = value.into_owned(),
-                "images" => params.images = value == "1",
-                "dark" => params.dark = value == "1",
-                "by" => params.by_request = value == "request",
-                "request" => params.request = value.into_owned(),
-                "action" => params.action = value.into_owned(),
-                "event" => params.event = value.into_owned(),
-                "at" => params.at = value.into_owned(),
-                "embed" => params.embed = value == "1",
-                "dl" => params.download = value == "1",
-                _ => {}
-            }
-        }
-        params
-    }
-
-    /// The number of lines requested; `None` means all (Mailpit's `limit=0`).
-    pub(crate) fn limit(&self) -> Option<usize> {
-        match self.limit {
-            None => Some(PAGE),
-            Some(0) => None,
-            Some(limit) => Some(limit),
-        }
-    }
-
-    /// A link to `path` of the page, with the parameters that preserve the reader's position in the
-    /// list, followed by `more`.
-    pub(crate) fn link(&self, path: &str, start: usize, more: &[(&str, &str)]) -> String {
-        let mut text = form_urlencoded::Serializer::new(String::new());
-        if !self.query.is_empty() {
-            text.append_pair("q", &self.query);
-        }
-        if start > 0 {
-            text.append_pair("start", &start.to_string());
-        }
-        if self.by_request {
-            text.append_pair("by", "request");
-        }
-        if self.by_request && !self.request.is_empty() {
-            text.append_pair("request", &self.request);
-        }
-        text.extend_pairs(more);
-        let place = text.finish();
-        let mark = if place.is_empty() { "" } else { "?" };
-        format!("{}{path}{mark}{place}", self.base)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bad_numbers_fall_back_to_the_defaults() {
-        for (text, start, limit) in [
-            ("", 0, Some(PAGE)),
-            ("start=5&limit=2", 5, Some(2)),
-            ("start=-1&limit=-1", 0, Some(PAGE)),
-            ("start=x&limit=x", 0, Some(PAGE)),
-            ("limit=0", 0, None),
-        ] {
-            let params = Params::read(text);
-            assert_eq!((params.start, params.limit()), (start, limit), "{text}");
-        }
-    }
 
     #[test]
     fn a_wait_has_a_time_in_one_of_four_forms() {
@@ -339,27 +258,5 @@ mod tests {
         ] {
             assert_eq!(duration(text), millis.map(Duration::from_millis), "{text}");
         }
-    }
-
-    #[test]
-    fn a_place_is_read_back_as_it_was_written() {
-        let params = Params::read("q=%22a+b%22%20to%3Aann%2Bx%40y.z%26start%3D1&start=50");
-        assert_eq!(params.query, "\"a b\" to:ann+x@y.z&start=1");
-        let params = Params {
-            by_request: true,
-            request: "a/b".to_owned(),
-            base: "/mail".to_owned(),
-            ..params
-        };
-        let link = params.link("/message/x", params.start, &[("view", "raw")]);
-        let place = link.strip_prefix("/mail/message/x?").expect(&link);
-        let again = Params::read(place);
-        assert_eq!((again.query, again.start), (params.query, 50));
-        assert_eq!(
-            (again.view, again.request),
-            ("raw".to_owned(), params.request)
-        );
-        assert!(again.by_request);
-        assert_eq!(Params::default().link("/", 0, &[]), "/");
     }
 }

@@ -12,9 +12,6 @@ use rusqlite::types::Value;
 use crate::Error;
 use crate::query::{SearchField, Term, Test};
 
-/// Version of the file; a newer one is refused (see [`crate::Error::Version`]).
-pub(crate) const VERSION: i64 = 2;
-
 /// Version 1. `mail` holds what the list and the search need, `raw` the bytes, so that a walk over
 /// the list does not read them. The lower-case columns are what a search compares with.
 const FIRST: &str = "
@@ -74,6 +71,22 @@ const SECOND: &str = "
     COMMIT;
 ";
 
+/// What version 3 adds: the tags of mails. Letter case makes no other tag, as in Mailpit.
+const THIRD: &str = "
+    BEGIN IMMEDIATE;
+    CREATE TABLE tag (
+        seq INTEGER NOT NULL,
+        name TEXT NOT NULL COLLATE NOCASE,
+        PRIMARY KEY (seq, name)
+    ) WITHOUT ROWID;
+    CREATE INDEX tag_name ON tag (name);
+    PRAGMA user_version = 3;
+    COMMIT;
+";
+
+/// What each version of the file adds; a newer one than these is refused (see [`crate::Error::Version`]).
+const VERSIONS: [&str; 3] = [FIRST, SECOND, THIRD];
+
 pub(crate) const INSERT: &str = "
     INSERT INTO mail (id, received, size, unread, files, inlines, envelope, summary, message_id,
         lower_from, lower_to, lower_cc, lower_bcc, lower_reply, lower_rcpt, lower_subject, lower_all)
@@ -96,7 +109,7 @@ pub(crate) const PUT_COPY: &str = "
 
 /// What a line of the list is read from.
 pub(crate) const LINE: &str = "summary, envelope, unread, recorded, name, request, rank, reason, \
-    leaves";
+    leaves, (SELECT json_group_array(tag.name) FROM tag WHERE tag.seq = copy.seq)";
 
 /// Every row with its copy, less those that were deleted and can be had back.
 pub(crate) const SHOWN: &str = "copy JOIN mail USING (seq) WHERE deleted IS NULL";
@@ -112,8 +125,9 @@ pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
     let Some(path) = file else {
         let db = Connection::open_in_memory()?;
         add_search(&db)?;
-        db.execute_batch(FIRST)?;
-        db.execute_batch(SECOND)?;
+        for tables in VERSIONS {
+            db.execute_batch(tables)?;
+        }
         return Ok(db);
     };
     let failed = |cause: &dyn std::error::Error| Error::Open {
@@ -135,18 +149,13 @@ pub(crate) fn connect(file: Option<&Path>) -> Result<Connection, Error> {
     let version = db
         .query_row("PRAGMA user_version", [], |row| row.get::<_, i64>(0))
         .map_err(|cause| failed(&cause))?;
-    match version {
-        0 | 1 => {
-            if version == 0 {
-                db.execute_batch(FIRST).map_err(|cause| failed(&cause))?;
-            }
-            db.execute_batch(SECOND).map_err(|cause| failed(&cause))?;
-        }
-        VERSION => {}
-        _ => {
-            let path = path.to_owned();
-            return Err(Error::Version { path });
-        }
+    let done = usize::try_from(version).ok();
+    let Some(missing) = done.and_then(|done| VERSIONS.get(done..)) else {
+        let path = path.to_owned();
+        return Err(Error::Version { path });
+    };
+    for tables in missing {
+        db.execute_batch(tables).map_err(|cause| failed(&cause))?;
     }
     add_search(&db)?;
     Ok(db)
@@ -271,7 +280,14 @@ fn condition(test: &Test) -> (String, Vec<Value>) {
         }
         Test::Files => ("files > 0".to_owned(), Vec::new()),
         Test::Inlines => ("inlines > 0".to_owned(), Vec::new()),
-        Test::Tagged => ("0".to_owned(), Vec::new()),
+        Test::Tagged => {
+            let any = "EXISTS (SELECT 1 FROM tag WHERE tag.seq = copy.seq)";
+            (any.to_owned(), Vec::new())
+        }
+        Test::Tag(name) => {
+            let has = "EXISTS (SELECT 1 FROM tag WHERE tag.seq = copy.seq AND tag.name = ?)";
+            (has.to_owned(), vec![Value::Text(name.clone())])
+        }
         Test::Before(at) => number("received < ?", at.0),
         Test::After(at) => number("received >= ?", at.0),
         Test::Larger(size) => number("size > ?", *size),

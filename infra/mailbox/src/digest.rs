@@ -7,9 +7,9 @@ use posthaste_mime::read::ParsedMail;
 use posthaste_model::{Millis, Timestamp, Verp};
 
 use crate::copies::{DeliveryStatus, copy_of};
-use crate::mail::{Leaf, Role, addresses, collapse, files, preview};
+use crate::mail::{Leaf, Role, addresses, collapse, files, first_field, preview};
 use crate::rows::rfc3339;
-use crate::{ApiAddress, Error, StoredEnvelope, Summary};
+use crate::{ApiAddress, Error, StoredEnvelope, Summary, tags};
 
 /// Letters of the body, and of the names of files, that a search looks through.
 const SEARCHED: usize = 64 * 1024;
@@ -23,6 +23,8 @@ const MOST_HIDDEN: usize = 1_000;
 pub(crate) struct Digest {
     pub summary: Summary,
     pub inlines: usize,
+    /// The mail's own tags.
+    pub tags: Vec<String>,
     pub search: SearchWords,
 }
 
@@ -79,6 +81,7 @@ pub(crate) fn digest(envelope: &StoredEnvelope, raw: &[u8]) -> Digest {
     let names: Vec<_> = files.iter().map(Leaf::name).collect();
     Digest {
         inlines: files.iter().filter(|f| f.role == Role::Inline).count(),
+        tags: tags::of_header(&first_field(&mail, "X-Tags")),
         search: words(envelope, &summary, &body, &names.join(" ")),
         summary,
     }
@@ -194,6 +197,7 @@ pub(crate) struct NewRow {
     pub envelope: String,
     pub summary: Summary,
     pub inlines: usize,
+    pub tags: Vec<String>,
     pub words: SearchWords,
     /// Bytes of the row.
     size: usize,
@@ -230,6 +234,7 @@ impl NewRow {
             envelope,
             summary,
             inlines: digest.inlines,
+            tags: digest.tags,
             words: digest.search,
             size: size.iter().sum(),
         })
@@ -256,7 +261,7 @@ impl NewRow {
         let digest = Digest {
             search: words(&envelope, &summary, "", ""),
             summary,
-            inlines: 0,
+            ..Digest::default()
         };
         Ok(Self {
             is_recorded: false,

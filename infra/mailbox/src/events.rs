@@ -5,9 +5,12 @@ use std::sync::Arc;
 
 use askama::Template;
 use futures_util::future::BoxFuture;
-use posthaste_model::Verp;
+use posthaste_model::{EmailAddress, Verp};
+use posthaste_spam::Filter;
+use posthaste_webhook::WebhookClient;
 use serde_json::Value;
 
+use crate::chaos::Chaos;
 use crate::copies::copy_of;
 use crate::query::instant;
 use crate::rows::{self, ListRow, rfc3339};
@@ -44,6 +47,21 @@ pub type Lookup = Arc<dyn Fn(Trace) -> BoxFuture<'static, Vec<Value>> + Send + S
 pub type PostAgain =
     Arc<dyn Fn(Trace, Option<String>) -> BoxFuture<'static, Result<usize, String>> + Send + Sync>;
 
+/// A recorded mail on its way to a real relay.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReleasedMail {
+    /// The sender of the envelope.
+    pub from: EmailAddress,
+    /// The recipients of the envelope.
+    pub to: Vec<EmailAddress>,
+    /// The mail, without `Bcc`.
+    pub raw: Vec<u8>,
+}
+
+/// Hands a mail to a real relay; the error says what the relay answered.
+pub type Release =
+    Arc<dyn Fn(ReleasedMail) -> BoxFuture<'static, Result<(), String>> + Send + Sync>;
+
 /// The page's sources of data about a copy; without a source it shows nothing of that kind.
 ///
 /// Events may have the form of the store (`kind`, `at`) or of a webhook post (`event`,
@@ -59,6 +77,15 @@ pub struct Sources {
     pub schedule: Option<Arc<dyn ScheduleControl>>,
     /// The relay that takes the mails instead of the mailbox, without its password.
     pub relay: Option<String>,
+    /// The relay that recorded mails are released to, without its password, and the way there.
+    pub release_relay: Option<String>,
+    pub release: Option<Release>,
+    /// Opens links, under the host's guard of addresses.
+    pub links: Option<WebhookClient>,
+    /// The spam filter.
+    pub spam: Option<Filter>,
+    /// Refusals by chance on the submission ports.
+    pub chaos: Option<Chaos>,
 }
 
 /// The result of the sources for one copy.

@@ -2,8 +2,8 @@
 //! mails.
 //!
 //! Three checks apply. A foreign host name that points here (DNS rebinding) is not answered. A
-//! changing request must come from the page itself or from a program, which sends neither `Origin`
-//! nor `Sec-Fetch-Site`. And other sites cannot embed responses as a picture or script.
+//! changing request, or a WebSocket, whose messages any page could read, must come from the page itself or
+//! from a program, which sends neither `Origin` nor `Sec-Fetch-Site`. And other sites cannot embed responses as a picture or script.
 
 use std::net::IpAddr;
 
@@ -56,7 +56,7 @@ fn verdict(request: &Request, extra: &[String]) -> Result<(), &'static str> {
     let safe = matches!(
         *request.method(),
         Method::GET | Method::HEAD | Method::OPTIONS
-    );
+    ) && !headers.contains_key(header::UPGRADE);
     let site = text(headers, "sec-fetch-site");
     let allowed = if safe {
         let navigates = text(headers, "sec-fetch-mode") == Some("navigate");

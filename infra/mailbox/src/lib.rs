@@ -8,32 +8,42 @@
 
 mod api;
 mod app;
+mod chaos;
 mod copies;
 mod database;
 mod digest;
 mod download;
 mod events;
+mod events_socket;
 mod extract;
 mod frame;
 mod guard;
+mod html_check;
+mod link_check;
 mod list;
 mod look;
 mod mail;
 mod mailbox;
 mod message;
+mod operations;
 mod page;
+mod params;
 mod query;
 mod reader;
 mod routes;
 mod rows;
 mod schedule;
 mod store;
+mod swagger;
+mod tags;
+mod thumbnail;
 mod wait;
 
 use std::path::PathBuf;
 
+pub use chaos::{Chaos, ChaosStep};
 pub use copies::{CopyEvent, DeliveryStatus};
-pub use events::{Lookup, PostAgain, Sources, Trace};
+pub use events::{Lookup, PostAgain, Release, ReleasedMail, Sources, Trace};
 pub use mailbox::{AcceptedCopy, AcceptedMail, Mailbox, Observer};
 pub use rows::{ApiAddress, StoredEnvelope, Summary};
 pub use schedule::{ScheduleChange, ScheduleControl, WaitingPart, WaitingState};

@@ -3,8 +3,8 @@
 use askama::Template;
 
 use crate::ApiAddress;
-use crate::app::{PAGE, Params};
 use crate::copies::DeliveryStatus;
+use crate::params::{PAGE, Params};
 use crate::rows::{self, ListRow, ListSlice, RequestRow, Totals};
 use crate::schedule::{Wait, WaitingParts};
 use crate::store::RequestSlice;

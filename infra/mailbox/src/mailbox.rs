@@ -3,17 +3,20 @@
 
 mod accepted;
 mod access;
+mod news;
 mod waiting;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytes::Bytes;
 use posthaste_model::{Clock, Timestamp};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, broadcast, watch};
 
 pub use accepted::{AcceptedCopy, AcceptedMail};
 pub(crate) use access::{LoadedMail, Selection};
+pub(crate) use news::MailboxNews;
 pub(crate) use waiting::{MOST_WAITS, WaitResult};
 
 use crate::digest::{NewRow, digest};
@@ -37,8 +40,12 @@ pub struct Mailbox {
     state: watch::Sender<ChangeCount>,
     /// The same for mails that arrive, and for nothing else.
     arrivals: watch::Sender<ChangeCount>,
+    /// What changes, each change once.
+    news: broadcast::Sender<MailboxNews>,
     /// One for each wait.
     waits: Arc<Semaphore>,
+    /// Mails and recipients that the relay refused.
+    refusals: Arc<AtomicU64>,
     offload: Offload,
 }
 
@@ -80,7 +87,9 @@ impl Mailbox {
             base: Arc::from(""),
             state: watch::Sender::new(ChangeCount::Changed(0)),
             arrivals: watch::Sender::new(ChangeCount::Changed(0)),
+            news: news::channel(),
             waits: Arc::new(Semaphore::new(MOST_WAITS)),
+            refusals: Arc::default(),
             offload: Offload::new(None),
         })
     }
@@ -125,9 +134,21 @@ impl Mailbox {
     /// # Errors
     /// When the store cannot be written (a full disk), or is smaller than the mail.
     pub async fn deliver(&self, envelope: StoredEnvelope, raw: Bytes) -> Result<String, Error> {
+        self.deliver_from(envelope, raw, String::new()).await
+    }
+
+    /// The same of a mail that came with the user name of a login.
+    pub(crate) async fn deliver_from(
+        &self,
+        envelope: StoredEnvelope,
+        raw: Bytes,
+        username: String,
+    ) -> Result<String, Error> {
         let received = self.clock.now_ms();
         let read = move |envelope: &StoredEnvelope, raw: &[u8]| {
-            NewRow::recorded(digest(envelope, raw), envelope, received, raw)
+            let mut row = NewRow::recorded(digest(envelope, raw), envelope, received, raw)?;
+            row.summary.username = username;
+            Ok::<_, Error>(row)
         };
         let id = if raw.len() > LARGE {
             let own = self.clone();
@@ -140,6 +161,7 @@ impl Mailbox {
             let entry = read(&envelope, &raw)?;
             self.record_small(entry, raw).await?
         };
+        self.announce_arrival(&id).await;
         self.changed();
         count_up(&self.arrivals);
         Ok(id)
@@ -163,6 +185,15 @@ impl Mailbox {
         } else {
             Ok(None)
         }
+    }
+
+    /// Counts a mail or a recipient that the relay refused.
+    pub fn count_refusal(&self) {
+        self.refusals.fetch_add(1, Ordering::Relaxed);
+    }
+
+    pub(crate) fn refusals(&self) -> u64 {
+        self.refusals.load(Ordering::Relaxed)
     }
 
     /// Tells open pages that what a source knows has changed.
@@ -190,6 +221,11 @@ impl Mailbox {
 
     pub(crate) fn file(&self) -> Option<&Path> {
         self.file.as_deref()
+    }
+
+    /// The time on the mailbox's clock.
+    pub(crate) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Seconds since the mailbox was opened.

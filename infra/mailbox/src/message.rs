@@ -1,7 +1,10 @@
 //! One mail in full, with Mailpit's field names; its `List-Unsubscribe` headers (RFC 2369, RFC 8058)
 //! are validated as in Mailpit.
 
+use aws_lc_rs::digest::{SHA1_FOR_LEGACY_USE_ONLY, SHA256, digest};
+use data_encoding::HEXLOWER;
 use jiff::fmt::rfc2822::DateTimeParser;
+use md5::{Digest as _, Md5};
 use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 
@@ -51,9 +54,32 @@ pub(crate) struct File {
     #[serde(rename = "ContentID")]
     pub content_id: String,
     pub size: usize,
+    pub checksums: Checksums,
     /// Not one of Mailpit's fields: only the page uses it.
     #[serde(skip)]
     pub alternative: bool,
+}
+
+/// Digests of a part's bytes, in hexadecimal.
+#[derive(Debug, Serialize)]
+pub(crate) struct Checksums {
+    #[serde(rename = "MD5")]
+    md5: String,
+    #[serde(rename = "SHA1")]
+    sha1: String,
+    #[serde(rename = "SHA256")]
+    sha256: String,
+}
+
+impl Checksums {
+    fn of(bytes: &[u8]) -> Self {
+        let by = |algorithm| HEXLOWER.encode(digest(algorithm, bytes).as_ref());
+        Self {
+            md5: HEXLOWER.encode(&Md5::digest(bytes)),
+            sha1: by(&SHA1_FOR_LEGACY_USE_ONLY),
+            sha256: by(&SHA256),
+        }
+    }
 }
 
 impl Full {
@@ -113,12 +139,14 @@ fn date(mail: &ParsedMail<'_>) -> Option<String> {
 }
 
 fn file(leaf: &Leaf<'_, '_>) -> File {
+    let bytes = leaf.part.bytes();
     File {
         part_id: leaf.id.clone(),
         file_name: leaf.name().to_owned(),
         content_type: leaf.part.media_type.clone(),
         content_id: leaf.content_id().to_owned(),
-        size: leaf.part.bytes().len(),
+        size: bytes.len(),
+        checksums: Checksums::of(&bytes),
         alternative: leaf.role == Role::Alternative,
     }
 }

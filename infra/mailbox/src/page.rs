@@ -5,10 +5,11 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Redirect, Response};
 
-use crate::app::{App, PAGE, Params, Refusal};
+use crate::app::{App, Refusal};
 use crate::events::{EventsUpdate, Trace};
 use crate::list::MailList;
 use crate::mailbox::Selection;
+use crate::params::{PAGE, Params};
 use crate::query;
 use crate::reader::{CopySources, MessageView, Panel};
 use crate::rows;

@@ -39,8 +39,10 @@ pub(crate) enum Test {
     After(Millis),
     Larger(i64),
     Smaller(i64),
-    /// Matches no mail: there are no tags here.
+    /// The mail has a tag.
     Tagged,
+    /// The mail has this tag, in any letter case of ASCII.
+    Tag(String),
     /// The bytes of the mail are here.
     Recorded,
     /// The mail arrived after the one at this place in the order of arrival.
@@ -115,6 +117,11 @@ fn term(word: &str) -> Option<Term> {
         "has:inline" | "has:inlines" => Test::Inlines,
         rest => match rest.strip_prefix("is:").and_then(DeliveryStatus::of_word) {
             Some(status) => Test::Has(status),
+            None if rest.starts_with("tag:") => {
+                let (_, name) = word.split_once(':')?;
+                let name = collapse(name, usize::MAX);
+                (!name.is_empty()).then_some(Test::Tag(name))?
+            }
             None => named(rest)?,
         },
     };
@@ -135,7 +142,6 @@ fn named(rest: &str) -> Option<Test> {
         "rcpt" => SearchField::Recipient,
         "subject" => SearchField::Subject,
         "message-id" => SearchField::MessageId,
-        "tag" => return Some(Test::Tagged),
         "request" => return (!value.is_empty()).then_some(Test::Request(value)),
         "before" => return instant(&value).map(Test::Before),
         "after" => return instant(&value).map(Test::After),
@@ -242,10 +248,10 @@ mod tests {
             &[
                 (true, Test::Files),
                 (false, Test::Inlines),
-                (false, Test::Tagged),
+                (false, Test::Tag("x".to_owned())),
             ],
         );
-        check("to: before:never larger:x", &[]);
+        check("to: tag: before:never larger:x", &[]);
         check(
             "http://x.co - 🎉",
             &[

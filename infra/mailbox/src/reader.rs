@@ -3,7 +3,6 @@
 use posthaste_mime::read::ParsedMail;
 
 use crate::ApiAddress;
-use crate::app::Params;
 use crate::copies::DeliveryStatus;
 use crate::events::{CopyFacts, EventLines, LatestEvent};
 use crate::frame::document_of;
@@ -11,6 +10,7 @@ use crate::list::Pill;
 use crate::look::Look;
 use crate::mail::{head, header_fields};
 use crate::message::{File, Full};
+use crate::params::Params;
 use crate::rows::{self, ListRow};
 use crate::schedule::{Wait, WaitingParts};
 use crate::store::StoredMail;

@@ -17,7 +17,8 @@ use tower::ServiceExt as _;
 use crate::app::{App, Refusal, find};
 use crate::mailbox::ChangeCount;
 use crate::message::Full;
-use crate::{Mailbox, Sources, api, frame, guard, look, mail, page, wait};
+use crate::operations::operations;
+use crate::{Mailbox, Sources, frame, guard, look, mail, page, swagger};
 
 /// Bytes of a form of the page, which holds a search and a place in the list.
 const LARGEST_FORM: usize = 64 * 1024;
@@ -37,7 +38,7 @@ impl Mailbox {
 fn router(mailbox: Mailbox, sources: Sources) -> Router {
     let guard = from_fn_with_state(mailbox.clone(), guard::check);
     let base = mailbox.base().to_owned();
-    let routes = all_routes(App { mailbox, sources });
+    let routes = all_routes(App::new(mailbox, sources));
     let routes = if base.is_empty() {
         routes
     } else {
@@ -101,28 +102,19 @@ fn page_routes() -> Router<App> {
         .route("/restore", post(page::restore))
         .route("/clear", post(page::clear))
         .route("/read", post(page::read))
-        .route("/view/{file}", get(view))
         .route("/live", get(live))
         .layer(DefaultBodyLimit::max(LARGEST_FORM))
 }
 
+/// The REST calls, as the document of them lists them.
 fn api_routes() -> Router<App> {
-    let messages = get(api::list).put(api::mark).delete(api::delete);
-    Router::new()
-        .route("/api/v1/info", get(api::info))
-        .route("/api/v1/messages", messages)
-        .route(
-            "/api/v1/search",
-            get(api::search).delete(api::delete_search),
-        )
-        .route("/api/v1/message/{id}", get(api::message))
-        .route("/api/v1/message/{id}/headers", get(api::heads))
-        .route("/api/v1/message/{id}/raw", get(api::raw))
-        .route("/api/v1/message/{id}/part/{part}", get(api::part))
-        .route("/api/v1/message/{id}/events", get(api::events))
-        .route("/api/v1/wait", get(wait::wait))
-        .route("/api/v1/message/{id}/codes", get(wait::message_codes))
-        .route("/api/v1/message/{id}/links", get(wait::message_links))
+    let served = operations().into_iter().filter_map(|one| one.handler);
+    let routes = served.fold(Router::new(), |routes, (path, handler)| {
+        routes.route(path, handler)
+    });
+    routes
+        .route("/view/{file}", get(view))
+        .route(swagger::PATH, get(swagger::document))
 }
 
 fn asset<S: Clone + Send + Sync + 'static>(

@@ -68,9 +68,9 @@ pub struct Summary {
     pub subject: String,
     /// The time of receipt by the relay: RFC 3339, UTC, up to three decimals.
     pub created: String,
-    /// Always empty: the relay requires no login.
+    /// The name of the API key that the mail was sent with; empty for a mail that another program sent.
     pub username: String,
-    /// Always empty: this mailbox has no tags.
+    /// In the order of the alphabet. Stored apart, so that a tag is renamed in one place.
     pub tags: Vec<String>,
     /// Bytes of the whole mail.
     pub size: usize,

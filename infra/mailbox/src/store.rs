@@ -10,12 +10,16 @@ mod copies;
 mod delete;
 mod listing;
 mod requests;
+mod tags;
 
 use std::path::Path;
 
 use rusqlite::{Connection, Row as SqlRow, ToSql, Transaction, params};
 
+use copies::{CarriedFields, Known};
+
 pub(crate) use requests::RequestSlice;
+pub(crate) use tags::TagProblem;
 
 use crate::copies::{copy_name, request_name};
 use crate::database;
@@ -130,50 +134,27 @@ impl Store {
             Some(copy) => copies::known(&self.db, copy)?,
             None => None,
         };
-        let arrived = self.arrived + 1;
-        let tx = self.db.transaction()?;
-        let (mut new, mut shown) = (1, 1);
-        let id = match known {
-            None => {
-                let id = database::fresh_id(&tx)?;
-                write_row(&tx, entry, &RowPlace::arriving(&id, arrived), raw)?;
-                id
-            }
-            // Sent twice, after a crash between the hand-over and the record of it.
-            Some(row) if row.is_recorded && !row.is_deleted => {
-                let id = database::fresh_id(&tx)?;
-                let unnamed = RowPlace {
-                    is_named: false,
-                    ..RowPlace::arriving(&id, arrived)
-                };
-                write_row(&tx, entry, &unnamed, raw)?;
-                id
-            }
-            Some(row) if row.is_deleted || row.has_waited(entry.received) => {
-                delete::remove(&tx, &[row.seq])?;
-                write_row(&tx, entry, &RowPlace::arriving(&row.id, arrived), raw)?;
-                (new, shown) = (0, usize::from(row.is_deleted));
-                row.id
-            }
-            Some(row) => {
-                let filled = RowPlace {
-                    seq: Some(row.seq),
-                    ..RowPlace::arriving(&row.id, arrived)
-                };
-                write_row(&tx, entry, &filled, raw)?;
-                (new, shown) = (0, 0);
-                row.id
-            }
+        let carried = match &known {
+            Some(row) => CarriedFields::of_row(&self.db, row.seq)?,
+            None => CarriedFields::default(),
         };
+        let arrived = self.arrived + 1;
+        let place = RowPlace {
+            arrived: Some(arrived),
+            carried: Some(&carried),
+            ..RowPlace::new("")
+        };
+        let tx = self.db.transaction()?;
+        let written = write_arrival(&tx, entry, known, place, raw)?;
         tx.commit()?;
         self.arrived = arrived;
-        self.all += new;
-        self.shown += shown;
+        self.all += written.new;
+        self.shown += written.shown;
         self.totals.total += 1;
         self.totals.unread += 1;
         self.taken += 1;
         self.taken_bytes += u64::try_from(raw.len()).unwrap_or_default();
-        Ok(id)
+        Ok(written.id)
     }
 
     /// Whether a mail fits without dropping others, which takes time in proportion to their size.
@@ -190,12 +171,6 @@ impl Store {
             while steps.next()?.is_some() {}
         }
         Ok(())
-    }
-
-    /// Bytes of the database on disk or in memory.
-    pub(crate) fn footprint(&self) -> Result<i64, Error> {
-        let pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
-        Ok(self.db.query_row(pages, [], |row| row.get(0))?)
     }
 
     /// Of recorded mails.
@@ -266,6 +241,7 @@ impl Store {
 }
 
 /// Where a row is written.
+#[derive(Clone, Copy)]
 struct RowPlace<'a> {
     id: &'a str,
     /// That of a row that exists; `None` for the end of the list.
@@ -274,6 +250,8 @@ struct RowPlace<'a> {
     is_named: bool,
     /// The place in the order of arrival, of a mail that is recorded.
     arrived: Option<i64>,
+    /// What the row had before.
+    carried: Option<&'a CarriedFields>,
 }
 
 impl<'a> RowPlace<'a> {
@@ -283,15 +261,70 @@ impl<'a> RowPlace<'a> {
             seq: None,
             is_named: true,
             arrived: None,
+            carried: None,
         }
     }
+}
 
-    fn arriving(id: &'a str, arrived: i64) -> Self {
-        Self {
-            arrived: Some(arrived),
-            ..Self::new(id)
+/// A row that was written, and by how many it grew the database and the list.
+struct WrittenRow {
+    id: String,
+    new: usize,
+    shown: usize,
+}
+
+/// Writes a mail that arrived, into the row that its copy has, or a new one.
+fn write_arrival(
+    tx: &Transaction<'_>,
+    entry: &NewRow,
+    known: Option<Known>,
+    place: RowPlace<'_>,
+    raw: &[u8],
+) -> Result<WrittenRow, Error> {
+    let (mut new, mut shown) = (1, 1);
+    let id = match known {
+        None => {
+            let id = database::fresh_id(tx)?;
+            write_row(tx, entry, &RowPlace { id: &id, ..place }, raw)?;
+            id
         }
-    }
+        // Sent twice, after a crash between the hand-over and the record of it.
+        Some(row) if row.is_recorded && !row.is_deleted => {
+            let id = database::fresh_id(tx)?;
+            let unnamed = RowPlace {
+                id: &id,
+                is_named: false,
+                ..place
+            };
+            write_row(tx, entry, &unnamed, raw)?;
+            id
+        }
+        Some(row) if row.is_deleted || row.has_waited(entry.received) => {
+            delete::remove(tx, &[row.seq])?;
+            write_row(
+                tx,
+                entry,
+                &RowPlace {
+                    id: &row.id,
+                    ..place
+                },
+                raw,
+            )?;
+            (new, shown) = (0, usize::from(row.is_deleted));
+            row.id
+        }
+        Some(row) => {
+            let filled = RowPlace {
+                id: &row.id,
+                seq: Some(row.seq),
+                ..place
+            };
+            write_row(tx, entry, &filled, raw)?;
+            (new, shown) = (0, 0);
+            row.id
+        }
+    };
+    Ok(WrittenRow { id, new, shown })
 }
 
 fn write_row(
@@ -300,10 +333,13 @@ fn write_row(
     place: &RowPlace<'_>,
     raw: &[u8],
 ) -> Result<(), Error> {
-    let summary = Summary {
+    let mut summary = Summary {
         id: place.id.to_owned(),
         ..entry.summary.clone()
     };
+    if let Some(carried) = place.carried.filter(|carried| !carried.username.is_empty()) {
+        summary.username.clone_from(&carried.username);
+    }
     let words = &entry.words;
     let values = params![
         place.id,
@@ -337,6 +373,10 @@ fn write_row(
             seq
         }
     };
+    tags::add(tx, seq, &entry.tags)?;
+    if let Some(carried) = place.carried {
+        tags::add(tx, seq, &carried.tags)?;
+    }
     if entry.is_recorded {
         tx.prepare_cached("INSERT INTO raw (seq, bytes) VALUES (?1, ?2)")?
             .execute(params![seq, raw])?;

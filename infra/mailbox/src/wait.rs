@@ -6,9 +6,10 @@ use posthaste_mime::read::ParsedMail;
 use serde::Serialize;
 
 use crate::api::json;
-use crate::app::{App, Params, Refusal, find, wait_for_row};
+use crate::app::{App, Refusal, find, wait_for_row};
 use crate::extract::{MailCode, MailLink, codes, links};
 use crate::message::Full;
+use crate::params::Params;
 
 /// The answer of a wait: the mail as `GET /api/v1/message/{id}` has it, with what a test takes from it.
 #[derive(Serialize)]

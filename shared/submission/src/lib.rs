@@ -49,6 +49,20 @@ pub fn durable_already() -> Durable {
     Arc::new(|accepting| Box::pin(async move { Some(accepting.await) }))
 }
 
+/// The step of a session that may be refused on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FaultStep {
+    /// AUTH.
+    Authentication,
+    /// MAIL FROM.
+    Sender,
+    /// RCPT TO.
+    Recipient,
+}
+
+/// The code, 400 to 599, that a step is refused with on purpose, for tests of programs that submit mail.
+pub type Faults = Arc<dyn Fn(FaultStep) -> Option<u16> + Send + Sync>;
+
 /// Whether sessions may send without a key of their own.
 #[derive(Clone)]
 pub enum SmtpAccess {
@@ -100,6 +114,8 @@ pub struct Submission {
     pub access: SmtpAccess,
     /// What a `250` waits for.
     pub durable: Durable,
+    /// Refusals on purpose; only on the local host.
+    pub faults: Option<Faults>,
 }
 
 /// The identity of a login: the key is checked again at every mail.
@@ -127,6 +143,12 @@ impl Submission {
         // Differences in what servers accept as a line end allow mail to be smuggled.
         config.bare_line_ends = BareLineEnds::Refuse;
         config
+    }
+
+    /// Whether a step is refused on purpose.
+    fn fault(&self, step: FaultStep) -> Result<(), SmtpReply> {
+        let code = self.faults.as_ref().and_then(|faults| faults(step));
+        code.map_or(Ok(()), |code| Err(reply::of_fault(code)))
     }
 
     async fn log_in(&self, key: &str, ip: IpAddr) -> Result<SubmissionUser, SmtpReply> {
@@ -165,6 +187,7 @@ impl Handler for Submission {
         session: &Session<SubmissionUser>,
         login: Login,
     ) -> Result<SubmissionUser, SmtpReply> {
+        self.fault(FaultStep::Authentication)?;
         if let Some(key) = self.access.of_any_login()
             && !(login.user == USER && self.knows(&login.secret).await?)
         {
@@ -183,6 +206,7 @@ impl Handler for Submission {
         session: &Session<SubmissionUser>,
         _: &SmtpEnvelope,
     ) -> Result<(), SmtpReply> {
+        self.fault(FaultStep::Sender)?;
         let caller = self.sender(session).await?;
         let permit = self.gate.take(caller.id(), &Arc::from(ENDPOINT)).await;
         if permit.allowed {
@@ -198,6 +222,7 @@ impl Handler for Submission {
         _: &SmtpEnvelope,
         to: &str,
     ) -> Result<(), SmtpReply> {
+        self.fault(FaultStep::Recipient)?;
         match mail::recipient(to, &self.hostname) {
             Ok(_) => Ok(()),
             Err(error) => Err(SmtpReply::new(553, "5.1.3", error.to_string())),

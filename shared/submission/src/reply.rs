@@ -31,6 +31,12 @@ pub(super) fn of_user(refused: SmtpReply) -> SmtpReply {
     }
 }
 
+/// A step that is refused on purpose.
+pub(super) fn of_fault(code: u16) -> SmtpReply {
+    let status = if code < 500 { "4.0.0" } else { "5.0.0" };
+    SmtpReply::new(code, status, "refused on purpose (chaos)")
+}
+
 /// A mail that could not be made durable.
 pub(super) fn not_stored() -> SmtpReply {
     SmtpReply::new(

@@ -17,6 +17,7 @@ async fn port(access: fn(String) -> SmtpAccess, durable: Durable) -> (Submission
         hostname: "post.example".parse().unwrap(),
         access: access(tenant.key.clone()),
         durable,
+        faults: None,
     };
     (port, tenant.key)
 }
@@ -123,5 +124,38 @@ async fn a_mail_that_cannot_be_made_durable_is_not_accepted() {
         let mail = b"From: app@example.com\r\n\r\nx\r\n".to_vec();
         let reply = port.data(&session, envelope, mail).await;
         assert_eq!(reply.code, code, "{}", reply.text);
+    }
+}
+
+/// A refusal on purpose comes before any other, so that a program meets it whatever it sends.
+#[tokio::test]
+async fn a_step_is_refused_with_the_code_that_is_asked_for() {
+    for (step, code) in [
+        (FaultStep::Authentication, 535),
+        (FaultStep::Sender, 421),
+        (FaultStep::Recipient, 452),
+    ] {
+        let (port, key) = port(SmtpAccess::Open, durable_already()).await;
+        let port = Submission {
+            faults: Some(Arc::new(move |one| (one == step).then_some(code))),
+            ..port
+        };
+        let session = session("127.0.0.1:25");
+        let envelope = SmtpEnvelope::default();
+        let login = Login {
+            user: "apikey".to_owned(),
+            secret: key,
+        };
+        let authenticated = port.authenticate(&session, login).await.map(drop);
+        let sender = port.mail(&session, &envelope).await;
+        let recipient = port.rcpt(&session, &envelope, "ann@example.com").await;
+        for (reply, own) in [
+            (authenticated, FaultStep::Authentication),
+            (sender, FaultStep::Sender),
+            (recipient, FaultStep::Recipient),
+        ] {
+            let refused = reply.err().map(|reply| reply.code);
+            assert_eq!(refused, (own == step).then_some(code), "{own:?}");
+        }
     }
 }

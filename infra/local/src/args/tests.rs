@@ -108,6 +108,7 @@ fn a_path_of_the_mailbox_is_one_that_links_can_have() {
 fn a_wrong_flag_does_not_repeat_its_secret() {
     for (flag, value) in [
         ("--relay", "smtp://user:s3cret/@relay.example"),
+        ("--release-relay", "smtp://user:s3cret/@relay.example"),
         ("--api-key", "SG.s3cret"),
         ("--mailbox-login", "s3cret"),
     ] {

@@ -37,7 +37,7 @@ pub(super) fn at_least_one(text: &str) -> Result<NonZeroUsize, String> {
 }
 
 /// Flags whose values hold a password or a key.
-const SECRET_FLAGS: [&str; 3] = ["--relay", "--api-key", "--mailbox-login"];
+const SECRET_FLAGS: [&str; 4] = ["--relay", "--release-relay", "--api-key", "--mailbox-login"];
 
 /// The error, without the value of such a flag: it may come from a variable, and end up in a log.
 pub(super) fn without_secret(mut error: clap::Error) -> clap::Error {

@@ -67,7 +67,9 @@ pub(super) async fn serve<S>(
         .max_buf_size(LONGEST_HEAD)
         // `X-Message-Id`: some clients look headers up by this exact spelling.
         .title_case_headers(true)
-        .serve_connection(io, service);
+        .serve_connection(io, service)
+        // A WebSocket outlives this, and has no limits of time.
+        .with_upgrades();
     let mut connection = pin!(connection);
     let mut stopping = pin!(async move {
         let _ = stop.wait_for(|stop| *stop).await;

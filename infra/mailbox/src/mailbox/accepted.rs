@@ -7,13 +7,17 @@ use super::Mailbox;
 use crate::copies::{CopyEvent, DeliveryStatus};
 use crate::digest::NewRow;
 use crate::store::Store;
-use crate::{ApiAddress, Error};
+use crate::{ApiAddress, Error, tags};
 
 /// A request that the service accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AcceptedMail {
     pub account: AccountId,
     pub message: MessageId,
+    /// The name of the key that it was sent with.
+    pub username: String,
+    /// The mail's categories, which become tags.
+    pub categories: Vec<String>,
     /// Whether it was only checked, and none of its copies leaves.
     pub is_sandboxed: bool,
     pub copies: Vec<AcceptedCopy>,
@@ -48,6 +52,8 @@ impl AcceptedMail {
                 Some(_) => DeliveryStatus::Scheduled,
                 None => DeliveryStatus::Queued,
             };
+            row.summary.username.clone_from(&self.username);
+            row.tags = tags::cleaned(&self.categories);
             row.leaves = copy.leaves.filter(|_| !self.is_sandboxed);
             Ok(row)
         });

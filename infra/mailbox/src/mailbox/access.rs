@@ -2,7 +2,7 @@
 
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::{LARGE, Mailbox};
+use super::{LARGE, Mailbox, MailboxNews};
 use crate::Error;
 use crate::database::{self, Clause};
 use crate::query::Term;
@@ -18,6 +18,34 @@ pub(crate) enum Selection {
     Ids(Vec<String>),
     /// Those that match every term: all of them if there is none.
     Matching(Vec<Term>),
+}
+
+/// Mails whose change is announced one by one.
+const MOST_NAMED: usize = 100;
+
+impl Selection {
+    /// A change of each mail, or `otherwise` where they are not few that are named.
+    fn news(
+        &self,
+        change: impl Fn(String) -> MailboxNews,
+        otherwise: MailboxNews,
+    ) -> Vec<MailboxNews> {
+        match self {
+            Self::Ids(ids) if ids.len() <= MOST_NAMED => ids.iter().cloned().map(change).collect(),
+            Self::Ids(_) | Self::Matching(_) => vec![otherwise],
+        }
+    }
+
+    /// The deletion of all of them.
+    fn deletion(&self) -> Vec<MailboxNews> {
+        let is_all = matches!(self, Self::Matching(terms) if terms.is_empty());
+        let otherwise = if is_all {
+            MailboxNews::Emptied
+        } else {
+            MailboxNews::Pruned
+        };
+        self.news(MailboxNews::Deleted, otherwise)
+    }
 }
 
 /// A mail with its bytes, and its place among the large ones that are in memory.
@@ -113,6 +141,16 @@ impl Mailbox {
         }
     }
 
+    /// The tags of all mails, in the order of the alphabet, each with how many have it.
+    pub(crate) async fn tags(&self) -> Result<Vec<(String, usize)>, Error> {
+        self.ask("tags", |store| store.tags()).await
+    }
+
+    /// An id that no mail has.
+    pub(crate) async fn fresh_id(&self) -> Result<String, Error> {
+        self.ask("id", |store| store.fresh_id()).await
+    }
+
     /// Which rows a change is about. Also copies without a mail: what is deleted is gone from the
     /// page.
     fn clause(&self, which: &Selection) -> Result<Clause, Error> {
@@ -161,8 +199,11 @@ impl Mailbox {
     }
 
     pub(crate) async fn mark(&self, which: Selection, read: bool) -> Result<(), Error> {
-        self.change("mark", which, move |store, which| store.mark(which, read))
-            .await
+        let news = which.news(|id| MailboxNews::Read(id, read), MailboxNews::Pruned);
+        self.change("mark", which, news, move |store, which| {
+            store.mark(which, read)
+        })
+        .await
     }
 
     pub(crate) async fn mark_read(&self, id: &str) -> Result<(), Error> {
@@ -170,18 +211,21 @@ impl Mailbox {
     }
 
     pub(crate) async fn delete(&self, which: Selection) -> Result<(), Error> {
-        self.change("delete", which, Store::delete).await
+        let news = which.deletion();
+        self.change("delete", which, news, Store::delete).await
     }
 
     /// Deletes mails so that they can be had back until the next deletion; returns how many.
     pub(crate) async fn discard(&self, which: Selection) -> Result<usize, Error> {
         let (own, now) = (self.clone(), self.clock.now_ms());
+        let news = which.deletion();
         let discard = move || {
             let which = own.clause(&which)?;
             own.with(|store| store.discard(&which, now))
         };
         let deleted = self.offload.run("delete", discard).await??;
         if deleted > 0 {
+            news.into_iter().for_each(|one| self.announce(one));
             self.changed();
         }
         Ok(deleted)
@@ -190,6 +234,7 @@ impl Mailbox {
     /// Brings back what was deleted last.
     pub(crate) async fn restore(&self) -> Result<(), Error> {
         if self.ask("restore", Store::restore).await? > 0 {
+            self.announce(MailboxNews::Pruned);
             self.changed();
         }
         Ok(())
@@ -223,6 +268,7 @@ impl Mailbox {
         &self,
         name: &'static str,
         which: Selection,
+        news: Vec<MailboxNews>,
         change: impl FnOnce(&mut Store, &Clause) -> Result<bool, Error> + Send + 'static,
     ) -> Result<(), Error> {
         let own = self.clone();
@@ -231,12 +277,13 @@ impl Mailbox {
             own.with(|store| change(store, &which))
         };
         if self.offload.run(name, change).await?? {
+            news.into_iter().for_each(|one| self.announce(one));
             self.changed();
         }
         Ok(())
     }
 
-    pub(super) async fn ask<T: Send + 'static>(
+    pub(crate) async fn ask<T: Send + 'static>(
         &self,
         name: &'static str,
         question: impl FnOnce(&mut Store) -> Result<T, Error> + Send + 'static,

@@ -33,6 +33,29 @@ pub(super) struct Known {
     leaves: Option<i64>,
 }
 
+/// What is known of a copy before its mail is made, and kept when it is.
+#[derive(Default)]
+pub(super) struct CarriedFields {
+    /// The name of the key that it was sent with.
+    pub username: String,
+    pub tags: Vec<String>,
+}
+
+impl CarriedFields {
+    /// Those of the row at a position.
+    pub(super) fn of_row(db: &Connection, seq: i64) -> Result<Self, Error> {
+        let username = db
+            .prepare_cached("SELECT summary ->> '$.Username' FROM mail WHERE seq = ?")?
+            .query_row([seq], |row| row.get::<_, Option<String>>(0))?;
+        let mut tags = db.prepare_cached("SELECT name FROM tag WHERE seq = ?")?;
+        let tags = tags.query_map([seq], |row| row.get(0))?;
+        Ok(Self {
+            username: username.unwrap_or_default(),
+            tags: tags.collect::<Result<_, _>>()?,
+        })
+    }
+}
+
 impl Known {
     /// Whether a mail that is recorded now was sent later than it was accepted, so that its place in the list is
     /// a new one. Mail of a batch is scheduled without a time of its own: it waited if the batch was paused.

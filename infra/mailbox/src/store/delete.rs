@@ -17,6 +17,7 @@ pub(super) fn remove(db: &Connection, seqs: &[i64]) -> Result<(), Error> {
     for change in [
         "INSERT OR IGNORE INTO gone (name) SELECT name FROM copy WHERE name IS NOT NULL AND",
         "DELETE FROM raw WHERE",
+        "DELETE FROM tag WHERE",
         "DELETE FROM copy WHERE",
         "DELETE FROM mail WHERE",
     ] {

@@ -31,6 +31,7 @@ pub(super) struct Line {
     rank: i64,
     reason: String,
     leaves: Option<i64>,
+    tags: String,
 }
 
 impl Line {
@@ -45,6 +46,7 @@ impl Line {
             rank: row.get(6)?,
             reason: row.get(7)?,
             leaves: row.get(8)?,
+            tags: row.get(9)?,
         })
     }
 
@@ -53,6 +55,7 @@ impl Line {
         Ok(ListRow {
             summary: Summary {
                 read: !self.unread,
+                tags: serde_json::from_str(&self.tags)?,
                 ..summary
             },
             envelope: serde_json::from_str(&self.envelope)?,
@@ -207,5 +210,16 @@ impl Store {
             .query_row([id], |row| super::count(row, 0))
             .optional()?;
         Ok(found)
+    }
+
+    /// An id that no mail has.
+    pub(crate) fn fresh_id(&self) -> Result<String, Error> {
+        database::fresh_id(&self.db)
+    }
+
+    /// Bytes of the database on disk or in memory.
+    pub(crate) fn footprint(&self) -> Result<i64, Error> {
+        let pages = "SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()";
+        Ok(self.db.query_row(pages, [], |row| row.get(0))?)
     }
 }

@@ -115,6 +115,22 @@ async fn a_message_has_mailpits_fields_and_is_read_by_asking() {
     let unsubscribe = json!({"Header": "<https://x.example/u>", "Links": ["https://x.example/u"],
         "Errors": "", "HeaderPost": "List-Unsubscribe=One-Click"});
     assert_eq!(message["ListUnsubscribe"], unsubscribe);
+    let mut message = message;
+    for list in ["Inline", "Attachments"] {
+        for file in message[list].as_array_mut().unwrap() {
+            let sums = file.as_object_mut().unwrap().remove("Checksums").unwrap();
+            assert_eq!(keys(&sums), ["MD5", "SHA1", "SHA256"]);
+            if file["PartID"] == "1.2" {
+                // Of the eight bytes 89 50 4e 47 0d 0a 1a 0a, by md5sum, sha1sum and sha256sum.
+                let want = json!({
+                    "MD5": "e9dd2797018cad79186e03e8c5aec8dc",
+                    "SHA1": "4caece539b039b16e16206ea2478f8c5ffb2ca05",
+                    "SHA256": "4c4b6a3be1314ab86138bef4314dde022e600960d8689a2c8f8631802d20dab6",
+                });
+                assert_eq!(sums, want);
+            }
+        }
+    }
     let file = |part: &str, name: &str, kind: &str, cid: &str, size: usize| {
         json!({"PartID": part, "FileName": name, "ContentType": kind, "ContentID": cid,
             "Size": size})

@@ -40,6 +40,8 @@ pub(crate) fn request(n: u8, to: &[&str]) -> AcceptedMail {
     AcceptedMail {
         account: account(1),
         message: message(n),
+        username: "shop key".to_owned(),
+        categories: vec!["order".to_owned(), format!("request {n}")],
         is_sandboxed: false,
         copies: copies.collect(),
     }

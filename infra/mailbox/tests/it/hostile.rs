@@ -254,7 +254,11 @@ async fn a_thousand_attachments_are_all_there() {
     let message = b.get(&format!("/api/v1/message/{id}")).await.json();
     assert_eq!(message["Attachments"].as_array().unwrap().len(), 1000);
     let last = json!({"PartID": "1000", "FileName": "f1000", "ContentID": "", "Size": 9,
-        "ContentType": "application/octet-stream"});
+    "ContentType": "application/octet-stream", "Checksums": {
+        "MD5": "50bde9de1c4e7aea68b14fa75f0d44d3",
+        "SHA1": "7b18131971ecacc2853dee2f9f6d5fcb5079fcd3",
+        "SHA256": "36397858e10b063ecb5816ea0e5b1537670eaf63b9589683b6718e64911cfbaf",
+    }});
     assert_eq!(message["Attachments"][999], last);
     let part = b.get(&format!("/api/v1/message/{id}/part/1000")).await;
     assert_eq!(part.text(), "body 1000");
