@@ -23,7 +23,8 @@ class NotStarted(Exception):
 class Host:
     """A running host: `api`, `mailbox` (base URLs without a slash), `smtp` and `key`."""
 
-    def __init__(self, binary, *flags, patience=60):
+    def __init__(self, binary, *flags, patience=60, also=()):
+        """`also` are further patterns that the host's start is waited for."""
         self.folder = tempfile.TemporaryDirectory(prefix="posthaste-clients-")
         ports = [f"--{name}=0" for name in ("port", "mailbox-port", "smtp-port", "submission-port")]
         self.process = subprocess.Popen(
@@ -37,7 +38,7 @@ class Host:
         self.reader = threading.Thread(target=self._read, args=(lines,), daemon=True)
         self.reader.start()
         end = time.monotonic() + patience
-        while not all(word.search(self.said) for word in (KEY, API, MAILBOX, SMTP)):
+        while not all(word.search(self.said) for word in (KEY, API, MAILBOX, SMTP, *also)):
             try:
                 line = lines.get(timeout=max(0.0, end - time.monotonic()))
             except queue.Empty:
