@@ -141,7 +141,8 @@ impl AuthCache {
         Ok(self.accounts.effective_status(account).await?)
     }
 
-    /// The account that `parent` names, if it is a child of it.
+    /// The account that `parent` names, if it is a child of it. A subuser is named by its user name
+    /// only; an id names a customer account (API facts, appendix C).
     pub(crate) async fn under(
         &self,
         parent: &AccountId,
@@ -149,7 +150,7 @@ impl AuthCache {
     ) -> Result<Option<Arc<Account>>, Rejection> {
         let account = match named {
             DelegatedAccount::Account(id) => match AccountId::parse(id) {
-                Ok(id) => self.account(&id).await?,
+                Ok(id) => self.account(&id).await?.filter(|account| account.customer),
                 Err(_) => None,
             },
             DelegatedAccount::Subuser(name) => self.called(parent, name).await?,
