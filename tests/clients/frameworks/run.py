@@ -3,18 +3,20 @@
 received mail for Node, and Debian's Symfony bridge and Action Mailbox.
 
 Only the host is changed in each. Installs the first two from the lock files beside it, and Debian's
-packages by their names. A tool chain that this machine does not have is said in a line and counted as
-skipped. Builds the binary unless one is given, and closes with a line like
+packages by their names. A part whose tool chain this machine does not have, and may not install, is named in
+a line and counted as skipped; an installation that fails is a failure. Builds the binary unless one is given,
+and closes with a line like
 
     frameworks: 10 passed, 0 failed, 0 skipped
 
-The exit code is 0 only when nothing failed.
+The exit code is 0 when nothing failed, and 3 when all that was asked for was skipped.
 """
 
 import argparse
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -28,21 +30,28 @@ INGRESS = "/rails/action_mailbox/sendgrid/inbound_emails"
 
 
 class Missing(Exception):
-    """The machine lacks what a part needs."""
+    """The machine lacks the tool chain of a part."""
 
 
-def quietly(*command, **options):
-    """Runs a command that has to do with the machine and not with the service."""
-    try:
-        subprocess.run(command, check=True, capture_output=True, text=True, **options)
-    except FileNotFoundError as why:
-        raise Missing(f"{why.filename} is not installed") from why
-    except subprocess.CalledProcessError as why:
-        raise Missing(f"{command[0]}: {(why.stderr or why.stdout).strip()[-300:]}") from why
+def needs(*programs):
+    for program in programs:
+        if not shutil.which(program):
+            raise Missing(f"{program} is not installed")
+
+
+def quietly(*command, lacks=None, **options):
+    """Runs a command, and shows what it printed only if it fails. The exit code `lacks` says that the machine
+    does not have what it asks for."""
+    done = subprocess.run(command, capture_output=True, text=True, **options)
+    said = (done.stderr or done.stdout).strip()[-1000:]
+    if lacks and done.returncode == lacks:
+        raise Missing(said)
+    if done.returncode:
+        raise RuntimeError(f"{command[0]} ended with code {done.returncode}: {said}")
 
 
 def debian(what, *packages):
-    quietly(str(ROOT / "tests" / "debian"), what, *packages)
+    quietly(str(ROOT / "tests" / "debian"), what, *packages, lacks=3)
 
 
 def lines(command, env=None):
@@ -66,11 +75,13 @@ def anymail(start):
 
 
 def inbound_parser(start):
+    needs("node", "npm")
     quietly("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", cwd=HERE / "node")
     return lines(["node", HERE / "node" / "parser.mjs", *where(start())])
 
 
 def symfony(start):
+    needs("openssl")
     debian(f"file:{SHARE}/Mailer/Bridge/Sendgrid/autoload.php", "php-cli", "php-symfony-sendgrid-mailer")
     debian(f"file:{SHARE}/HttpClient/autoload.php", "php-symfony-http-client")
     with tempfile.TemporaryDirectory() as folder:
@@ -199,7 +210,9 @@ def main():
     counts = [part(name, run, binary) for name, run in chosen.items()]
     passed, failed, skipped = (sum(column) for column in zip(*counts))
     print(f"frameworks: {passed} passed, {failed} failed, {skipped} skipped")
-    return 1 if failed else 0
+    if failed:
+        return 1
+    return 0 if passed else 3
 
 
 if __name__ == "__main__":
