@@ -276,7 +276,8 @@ pub struct Args {
         value_parser = clap::value_parser!(u32).range(1..)
     )]
     pub rate_limit: Option<u32>,
-    /// Seconds of the period that --rate-limit counts in
+    /// Seconds of the period that --rate-limit counts in; in more than 5 the official clients for Go and Java, which
+    /// retry 5 times at intervals of 1.1 s, give up before it ends
     #[arg(
         long,
         value_name = "SECONDS",
