@@ -177,6 +177,25 @@ async fn a_link_is_mailed_again_after_ten_minutes() {
     is_limited(&answer, "2", 24 * HOUR - 1_200, app.hand.now().0);
 }
 
+/// No mail leaves, so the account's limit does not matter.
+#[tokio::test]
+async fn a_link_that_was_just_mailed_is_the_answer_past_the_limit_of_the_account_too() {
+    let app = TestApp::new().await;
+    for i in 0..4 {
+        let body = sender(&format!("a{i}@example.org"));
+        app.post(SENDERS, &body, 201).await;
+    }
+    app.hand.advance(HOUR);
+    let last = app.post(SENDERS, &sender("last@example.org"), 201).await;
+    assert_eq!(app.mails().len(), 5);
+    let resend = format!("{SENDERS}/resend/{}", last["id"]);
+    app.ask_own(&resend, &json!({})).await.expect(204);
+    assert!(app.mails().is_empty());
+    app.hand.advance(600);
+    let answer = app.ask_own(&resend, &json!({})).await;
+    is_limited(&answer, "5", 23 * HOUR - 600, app.hand.now().0);
+}
+
 #[tokio::test]
 async fn of_many_requests_at_once_none_takes_a_place_too_many() {
     let app = TestApp::new().await;

@@ -282,7 +282,8 @@ fn address_key(to: &EmailAddress) -> Key {
     Key::system_mails_to(&URL_SAFE_NO_PAD.encode(hash(&[&mailbox(to)])))
 }
 
-/// Why a mail may not leave: the limit that applies longest, and until when.
+/// Why a mail may not leave: the limit that applies longest, and until when. The pause comes before the
+/// limits: the mail that was just sent is the answer to a request for another, and none is counted.
 fn refusal(
     account: &SentMails,
     address: &SentMails,
@@ -290,10 +291,12 @@ fn refusal(
     now: Timestamp,
 ) -> Option<(usize, Timestamp)> {
     let (per_account, per_address) = (SYSTEM_MAILS_PER_ACCOUNT, SYSTEM_MAILS_PER_ADDRESS);
+    if let Some(until) = address.paused_until(now).filter(|_| resend) {
+        return Some((1, until));
+    }
     let reasons = [
         (per_account, account.full_until(per_account)),
         (per_address, address.full_until(per_address)),
-        (1, address.paused_until(now).filter(|_| resend)),
     ];
     let held = reasons.into_iter().filter_map(|(n, at)| Some((n, at?)));
     held.max_by_key(|(_, until)| *until)
