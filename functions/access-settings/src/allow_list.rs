@@ -191,8 +191,8 @@ pub(crate) async fn remove_many(
             NotRemoved::Failed(rejection) => rejection,
             NotRemoved::Unknown(unknown) => {
                 let problem = |i| Problem::on(format!("ids.{i}"), "not found");
-                let problems = unknown.into_iter().map(problem).collect();
-                Rejection::all(StatusCode::NOT_FOUND, problems)
+                let problems: Vec<_> = unknown.into_iter().map(problem).collect();
+                Rejection::unknown_id(problems)
             }
         })
 }

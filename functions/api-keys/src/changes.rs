@@ -8,7 +8,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::KeyId;
+use posthaste_model::{KeyId, Problem};
 use posthaste_store::{ApiKey, Granted, Maker, Regranted, Secret};
 
 use crate::grant::Grant;
@@ -137,8 +137,7 @@ fn changed<'a>(state: &AppState, key: &'a ApiKey) -> &'a ApiKey {
 }
 
 fn missing() -> Rejection {
-    let message = "unable to find API Key to update";
-    Rejection::plain(StatusCode::NOT_FOUND, message)
+    Rejection::unknown_id([Problem::plain("unable to find API Key to update")])
 }
 
 /// The caller's key as it is now, or the session that stands for one.

@@ -161,7 +161,7 @@ pub(crate) async fn get(
     caller: Caller,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<Whole>, Rejection> {
-    let missing = || Rejection::plain(StatusCode::NOT_FOUND, "unable to find API Key");
+    let missing = || Rejection::unknown_id([Problem::plain("unable to find API Key")]);
     let id = KeyId::parse(&id).map_err(|_| missing())?;
     let key = state.app.store.key(caller.id(), &id).await?;
     Ok(Json(Whole::from(&key.ok_or_else(missing)?)))
@@ -180,10 +180,7 @@ pub(crate) async fn delete(
     caller: Caller,
     PathParams(id): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
-    let missing = || {
-        let message = "unable to find API Key for deletion";
-        Rejection::plain(StatusCode::NOT_FOUND, message)
-    };
+    let missing = || Rejection::unknown_id([Problem::plain("unable to find API Key for deletion")]);
     let id = KeyId::parse(&id).map_err(|_| missing())?;
     if !state.app.store.delete_key(caller.id(), &id).await? {
         return Err(missing());

@@ -1,13 +1,12 @@
 //! The error responses of this function, in SendGrid's wording (API facts, section 1).
 
-use axum::http::StatusCode;
 use posthaste_http::Rejection;
-use posthaste_model::WebhookId;
+use posthaste_model::{Problem, WebhookId};
 use posthaste_webhook::UrlProblem;
 
 /// No webhook of the account has this id, or it is not the form of one.
 pub(crate) fn unknown_id() -> Rejection {
-    Rejection::plain(StatusCode::NOT_FOUND, "Invalid id provided.")
+    Rejection::unknown_id([Problem::plain("Invalid id provided.")])
 }
 
 /// Another webhook has the URL.

@@ -1,8 +1,7 @@
 //! The refusals of this function, in the words that clients know (API facts, "Batches and scheduled
 //! sends") where there are any.
 
-use axum::http::StatusCode;
-use posthaste_http::Rejection;
+use posthaste_http::{Rejection, UNKNOWN_ID};
 use posthaste_model::Problem;
 use posthaste_model::batch::NOTICE;
 use posthaste_queue::QueueError;
@@ -10,24 +9,27 @@ use posthaste_store::MoveError;
 
 /// 400 of `GET /v3/mail/batch/{batch_id}`.
 pub(crate) fn not_valid() -> Rejection {
-    Rejection::bad(INVALID)
+    Rejection::bad(INVALID).with_help(UNKNOWN_ID)
 }
 
-/// The message about a batch id in a body.
-pub(crate) const INVALID: &str = "invalid batch id";
+/// 400 for such a batch id in a body.
+pub(crate) fn not_valid_in_body() -> Rejection {
+    Rejection::on("batch_id", INVALID).with_help(UNKNOWN_ID)
+}
+
+const INVALID: &str = "invalid batch id";
 
 /// The message about a field that must be there.
 pub(crate) const MISSING: &str = "missing required argument";
 
 /// 404 for a batch without a status, or without an id of ours.
 pub(crate) fn unknown_batch() -> Rejection {
-    let problem = Problem::on("", "batch id not found");
-    Rejection::all(StatusCode::NOT_FOUND, vec![problem])
+    Rejection::unknown_id([Problem::on("", "batch id not found")])
 }
 
 /// 404 for a message that was never sent later.
 pub(crate) fn unknown_message() -> Rejection {
-    Rejection::plain(StatusCode::NOT_FOUND, "message id not found")
+    Rejection::unknown_id([Problem::plain("message id not found")])
 }
 
 /// 400: the batch has a status.

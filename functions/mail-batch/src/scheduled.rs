@@ -34,8 +34,7 @@ pub(crate) async fn create(
     JsonBody(wire): JsonBody<CreateBatch>,
 ) -> Result<(StatusCode, Json<Scheduled>), Rejection> {
     let (batch_id, status) = wire.check()?;
-    let invalid = || Rejection::on("batch_id", fail::INVALID);
-    let batch = BatchId::parse(&batch_id).map_err(|_| invalid())?;
+    let batch = BatchId::parse(&batch_id).map_err(|_| fail::not_valid_in_body())?;
     hold(&app, caller.id(), &batch, status).await?;
     Ok((StatusCode::CREATED, Json(Scheduled { batch_id, status })))
 }
@@ -47,17 +46,16 @@ pub async fn hold(
     batch: &BatchId,
     status: BatchStatus,
 ) -> Result<(), Rejection> {
-    let invalid = || Rejection::on("batch_id", fail::INVALID);
     let since = app.clock.now();
     if !app.store.batch_exists(account, batch, since).await? {
-        return Err(invalid());
+        return Err(fail::not_valid_in_body());
     }
     let hold = Hold { status, since };
     check_reach(app, account, batch, hold).await?;
     let held = app.store.hold_batch(account, batch, hold, app.horizon);
     match held.await {
         Ok(()) => {}
-        Err(HoldError::Unknown) => return Err(invalid()),
+        Err(HoldError::Unknown) => return Err(fail::not_valid_in_body()),
         Err(HoldError::Exists) => return Err(fail::exists()),
         Err(HoldError::Full) => return Err(fail::full()),
         Err(HoldError::Store(error)) => return Err(error.into()),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use posthaste_http::{Caller, Rejection};
+use posthaste_http::{Caller, Rejection, UNKNOWN_ID};
 use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy, Hostname};
@@ -77,7 +77,7 @@ impl App {
         caller: &Caller,
         username: &str,
     ) -> Result<Account, Rejection> {
-        let unknown = || Rejection::on("username", "invalid username");
+        let unknown = || Rejection::on("username", "invalid username").with_help(UNKNOWN_ID);
         let id = self.store.subuser_id(caller.id(), username).await?;
         let account = self.store.account(&id.ok_or_else(unknown)?).await?;
         account.ok_or_else(unknown)

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Authorizer, Caller, JsonBody, Rejection};
+use posthaste_http::{Authorizer, Caller, JsonBody, Rejection, UNKNOWN_ID};
 use posthaste_model::{EmailAddress, Problems};
 use posthaste_notices::{LONGEST_NOTE, NoticeRequest, quoted};
 use posthaste_store::Domain;
@@ -41,7 +41,7 @@ pub(crate) async fn mail_records(
     };
     check_may_write(&app, &caller).await?;
     let domain = app.store.domain(caller.id(), id).await?;
-    let unknown = || Rejection::on("domain_id", "unknown domain_id");
+    let unknown = || Rejection::on("domain_id", "unknown domain_id").with_help(UNKNOWN_ID);
     let domain = domain.ok_or_else(unknown)?;
     let wanted = NoticeRequest {
         account: &caller.account,

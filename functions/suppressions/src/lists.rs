@@ -6,7 +6,7 @@ use axum::http::{HeaderMap, StatusCode};
 use posthaste_http::{
     Caller, JsonBody, Pagination, PathParams, Query, QueryReader, Rejection, RequestUrl,
 };
-use posthaste_model::Timestamp;
+use posthaste_model::{Problem, Timestamp};
 use posthaste_store::{BouncePurge, ListWindow, Suppressed, SuppressedAddress, SuppressionList};
 
 use crate::App;
@@ -152,8 +152,8 @@ pub(crate) async fn clear<K: ListKind>(
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE …/{email}`: off the list. What is on it no longer, or never was, is 404, except for the
-/// unsubscribes, as with the global list (API facts, appendix C).
+/// `DELETE …/{email}`: off the list. What is on it no longer, or never was, is 404 where clients know
+/// it so: on the lists of bounces and blocks (API facts, appendix C). The v3 API documents 204 alone.
 pub(crate) async fn remove<K: ListKind>(
     State(app): State<App>,
     caller: Caller,
@@ -163,9 +163,10 @@ pub(crate) async fn remove<K: ListKind>(
     let email = folded(&email);
     let before = app.store.change_suppressed(caller.id(), &email, take);
     let was_listed = before.await?.on(K::LIST).is_some();
-    if !was_listed && K::LIST != SuppressionList::Unsubscribes {
-        let message = "not found: the address is not on this list";
-        return Err(Rejection::plain(StatusCode::NOT_FOUND, message).with_help("unknown-id"));
+    let is_strict = matches!(K::LIST, SuppressionList::Bounces | SuppressionList::Blocks);
+    if !was_listed && is_strict {
+        let problem = Problem::plain("not found: the address is not on this list");
+        return Err(Rejection::unknown_id([problem]));
     }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -14,6 +14,9 @@ use crate::RateDecision;
 /// The path of the catalogue of errors, in which each error has an anchor.
 pub const CATALOGUE_PATH: &str = "/docs/errors";
 
+/// The anchor of the entry about ids and names of which the account has nothing.
+pub const UNKNOWN_ID: &str = "unknown-id";
+
 /// Seconds after which a request that could not be served may be sent again.
 const RETRY_AFTER: &str = "5";
 
@@ -156,8 +159,14 @@ impl Rejection {
     /// 404: the path has the form of one that is served, and the account has nothing with the id or
     /// the name in it.
     pub fn not_found() -> Self {
-        let message = "not found: the account has nothing with the id or name in the path";
-        Self::plain(StatusCode::NOT_FOUND, message).with_help("unknown-id")
+        Self::unknown_id([Problem::plain(
+            "not found: the account has nothing with the id or name in the path",
+        )])
+    }
+
+    /// 404 about ids or names of which the account has nothing, in the words of the endpoint.
+    pub fn unknown_id(problems: impl Into<Vec<Problem>>) -> Self {
+        Self::all(StatusCode::NOT_FOUND, problems.into()).with_help(UNKNOWN_ID)
     }
 
     /// 500. Logs the cause and does not reveal it to the caller.

@@ -33,7 +33,7 @@ pub use body::{
 pub use caller::{Access, Caller};
 pub use client::{ClientIp, GatewayName};
 pub use edge::{RequestId, finish};
-pub use error::{CATALOGUE_PATH, Dialect, Limited, Rejection};
+pub use error::{CATALOGUE_PATH, Dialect, Limited, Rejection, UNKNOWN_ID};
 pub use json::{JsonBody, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, RateDecision, RateLimits};
 pub use page::page;
