@@ -1,5 +1,6 @@
 //! What callers are promised, from the request to the recipient.
 
+mod activity;
 mod bounces;
 mod clock;
 mod foreign_names;

@@ -197,8 +197,7 @@ pub(crate) async fn open(
 
 /// What the v3 API answers about a download that does not exist, and one that has expired.
 fn gone() -> Rejection {
-    let problem = Problem::on("", "download token is invalid or expired");
-    Rejection::all(StatusCode::NOT_FOUND, vec![problem])
+    Rejection::unknown_id([Problem::on("", "download token is invalid or expired")])
 }
 
 /// The URL of this installation.

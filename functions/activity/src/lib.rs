@@ -79,7 +79,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     const ERASEJOB: &str = "/v3/recipients/erasejob";
     const ERASEJOB_STATE: &str = "/v3/recipients/erasejob/{job_id}";
     let activity = Access::Scope("email_activity.read");
-    let all = Access::Either("stats.read", "billing.read");
+    let all = Access::Scope("stats.read");
     let named = Access::Scope("categories.stats.read");
     let names = Access::Scope("categories.read");
     let sums = Access::Scope("categories.stats.sums.read");

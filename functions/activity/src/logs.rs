@@ -5,9 +5,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, JsonBody, PathParams, Query as Parameters, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query as Parameters, Rejection, UNKNOWN_ID};
 use posthaste_model::{AccountId, BounceType, Category, Event, MessageId, Problem};
-use posthaste_store::{Recipient, Seek, Visit, VisitKind};
+use posthaste_store::{Recipient, Visit, VisitKind};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -96,7 +96,7 @@ async fn subuser(
     let all = app.store.subusers(caller.id()).await?;
     let own = all.into_iter().find(|one| one.user_id.to_string() == id);
     let refused = || {
-        let problem = Problem::on(field, "this subuser does not exist");
+        let problem = Problem::on(field, "this subuser does not exist").with_help(UNKNOWN_ID);
         Rejection::all(StatusCode::FORBIDDEN, vec![problem])
     };
     own.map(|account| account.id).ok_or_else(refused)
@@ -118,7 +118,7 @@ impl LogLine {
 
 /// One mail with its events, in the shape of webhook posts except that custom arguments have a
 /// member of their own.
-#[derive(Serialize)]
+#[derive(Default, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct LogDetail {
     from_email: String,
@@ -149,10 +149,7 @@ pub(crate) async fn one(
     PathParams(id): PathParams<String>,
     parameters: Parameters,
 ) -> Result<Json<LogDetail>, Rejection> {
-    let missing = || {
-        let problem = Problem::on("sg_message_id", "not found");
-        Rejection::all(StatusCode::NOT_FOUND, vec![problem])
-    };
+    let missing = || Rejection::unknown_id([Problem::on("sg_message_id", "not found")]);
     let (message, recipient) = read_id(&id).ok_or_else(missing)?;
     let account = match parameters.text("subuser") {
         None => caller.id().clone(),
@@ -167,22 +164,33 @@ pub(crate) async fn one(
 
 impl LogDetail {
     /// A scheduled copy, to which nothing has happened yet.
-    fn waiting(row: Seek) -> Self {
+    fn waiting(mail: FoundMail) -> Self {
+        let row = mail.row;
         Self {
             sg_message_id: row.message.of_copy(row.recipient),
             status: row.status.as_str(),
             from_email: row.from,
             subject: row.subject,
             to_email: row.to,
-            template_id: row.template_id,
-            asm_group_id: row.asm_group_id,
-            teammate: "",
-            api_key_id: row.key.map(|key| key.to_string()).unwrap_or_default(),
-            events: Vec::new(),
-            client_ip: String::new(),
             category: row.categories,
-            custom_args: Map::new(),
-            outbound_ip: None,
+            ..Self::of_details(mail.copy.unwrap_or_default())
+        }
+    }
+
+    /// The members that the details of a copy have.
+    fn of_details(details: CopyDetails) -> Self {
+        let args = details.args.all().into_iter();
+        Self {
+            template_id: details.template_id,
+            asm_group_id: details.group,
+            api_key_id: details.key.map(|key| key.to_string()).unwrap_or_default(),
+            client_ip: details.client_ip.unwrap_or_default(),
+            custom_args: args
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect(),
+            category: details.categories,
+            outbound_ip: details.outbound_ip,
+            ..Self::default()
         }
     }
 
@@ -208,7 +216,6 @@ impl LogDetail {
             Value::Object(members)
         });
         let status = details.log_status(copy.state);
-        let args = details.args.into_iter();
         Self {
             sg_message_id: message.of_copy(recipient),
             status,
@@ -216,14 +223,7 @@ impl LogDetail {
             from_email: copy.from,
             subject: copy.subject,
             to_email: copy.email,
-            template_id: details.template_id,
-            asm_group_id: details.group,
-            teammate: "",
-            api_key_id: details.key.map(|key| key.to_string()).unwrap_or_default(),
-            client_ip: details.client_ip.unwrap_or_default(),
-            category: details.categories,
-            custom_args: args.map(|(name, value)| (name, value.into())).collect(),
-            outbound_ip: details.outbound_ip,
+            ..Self::of_details(details)
         }
     }
 }
@@ -248,7 +248,7 @@ fn shared(
         members.insert("asm_group_id".to_owned(), group.into());
     }
     if !details.args.is_empty() {
-        members.insert("custom_args".to_owned(), json!(details.args));
+        members.insert("custom_args".to_owned(), json!(details.args.all()));
     }
     members
 }

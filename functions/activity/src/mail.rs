@@ -1,9 +1,10 @@
 //! A mail as look-ups see it: its search row, and what only the row of its copy and other rows have.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use posthaste_model::{BounceType, Category, Event, EventKind, KeyId};
-use posthaste_store::{CopyState, Recipient, SearchStatus, Seek};
+use posthaste_store::{CopyState, Recipient, SearchStatus, Seek, StoredArgs, WaitingCopies};
 
 /// A mail that a search looks at. What is not in its search row is loaded where a query needs it.
 #[derive(Debug)]
@@ -69,12 +70,76 @@ fn underway(kinds: &BTreeSet<EventKind>) -> &'static str {
     }
 }
 
+type Args = BTreeMap<String, String>;
+
+/// Custom arguments of a copy. Copies that wait share them: a search holds thousands of those.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CustomArgs {
+    /// Those of the envelope, which override the others; or all of them.
+    own: Arc<Args>,
+    of_message: Arc<Args>,
+}
+
+impl CustomArgs {
+    /// All of them, as an event has them.
+    pub(crate) fn merged(all: Args) -> Self {
+        Self {
+            own: Arc::new(all),
+            of_message: Arc::default(),
+        }
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.own.is_empty() && self.of_message.is_empty()
+    }
+
+    /// The value of one.
+    pub(crate) fn get(&self, name: &str) -> Option<&String> {
+        self.own.get(name).or_else(|| self.of_message.get(name))
+    }
+
+    /// Each name with its value.
+    pub(crate) fn all(&self) -> BTreeMap<&str, &str> {
+        let all = self.of_message.iter().chain(self.own.iter());
+        all.map(|(name, value)| (name.as_str(), value.as_str()))
+            .collect()
+    }
+}
+
+/// The copies of a scheduled mail that wait.
+pub(crate) fn waiting_mails(row: &WaitingCopies) -> impl Iterator<Item = FoundMail> {
+    let of_message = Arc::new(row.args.0.clone());
+    let mut last: Option<(&StoredArgs, Arc<Args>)> = None;
+    row.each().map(move |details| {
+        let own = match &last {
+            Some((args, own)) if std::ptr::eq(*args, details.args) => Arc::clone(own),
+            _ => Arc::new(details.args.0.clone()),
+        };
+        last = Some((details.args, Arc::clone(&own)));
+        let copy = CopyDetails {
+            args: CustomArgs {
+                own,
+                of_message: Arc::clone(&of_message),
+            },
+            template_id: row.template_id.clone(),
+            group: row.asm_group_id,
+            key: row.key.clone(),
+            client_ip: row.client_ip.clone(),
+            ..CopyDetails::default()
+        };
+        FoundMail {
+            copy: Some(copy),
+            ..FoundMail::from(Seek::waiting(row, &details))
+        }
+    })
+}
+
 /// What the events of a copy say about its mail.
 #[derive(Debug, Default)]
 pub(crate) struct CopyDetails {
     pub kinds: BTreeSet<EventKind>,
     pub categories: Vec<String>,
-    pub args: BTreeMap<String, String>,
+    pub args: CustomArgs,
     pub template_id: Option<String>,
     pub group: Option<i64>,
     /// The key that sent it; none for a notice of the service.
@@ -111,7 +176,7 @@ impl CopyDetails {
             };
         }
         if self.args.is_empty() {
-            self.args = event.custom_args;
+            self.args = CustomArgs::merged(event.custom_args);
         }
         self.template_id = self.template_id.take().or(event.template_id);
         self.group = self.group.or(event.asm_group_id);

@@ -2,14 +2,13 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
 use posthaste_http::{Caller, PathParams, Rejection};
 use posthaste_model::{BounceType, Event, MessageId, Problem};
-use posthaste_store::{CopyState as Standing, Recipient, Seek, Visit, VisitKind};
+use posthaste_store::{CopyState as Standing, Recipient, Visit, VisitKind};
 use serde::Serialize;
 
 use crate::App;
-use crate::mail::{CopyDetails, event_name};
+use crate::mail::{CopyDetails, FoundMail, event_name};
 use crate::search::waiting_copy;
 
 /// The fields that the v3 API documents of a message, and no other (API facts, appendix A). Every
@@ -74,10 +73,7 @@ pub(crate) async fn one(
     caller: Caller,
     PathParams(id): PathParams<String>,
 ) -> Result<Json<MessageDetail>, Rejection> {
-    let missing = || {
-        let problem = Problem::on("message_id", "not found");
-        Rejection::all(StatusCode::NOT_FOUND, vec![problem])
-    };
+    let missing = || Rejection::unknown_id([Problem::on("message_id", "not found")]);
     let (message, recipient) = read_id(&id).ok_or_else(missing)?;
     let row = app
         .store
@@ -105,23 +101,31 @@ pub(crate) fn read_id(id: &str) -> Option<(MessageId, u32)> {
 
 impl MessageDetail {
     /// A scheduled copy, to which nothing has happened yet.
-    fn waiting(row: Seek) -> Self {
+    fn waiting(mail: FoundMail) -> Self {
+        let row = mail.row;
         Self {
             msg_id: row.message.of_copy(row.recipient),
             from_email: row.from,
             subject: row.subject,
             to_email: row.to,
             status: row.status.as_str(),
-            template_id: row.template_id.unwrap_or_default(),
-            asm_group_id: row.asm_group_id.unwrap_or_default(),
-            teammate: "",
-            api_key_id: row.key.map(|key| key.to_string()).unwrap_or_default(),
-            events: Vec::new(),
-            originating_ip: String::new(),
             categories: row.categories,
-            unique_args: "{}".to_owned(),
-            outbound_ip: String::new(),
+            ..Self::of_details(mail.copy.unwrap_or_default())
+        }
+    }
+
+    /// The members that the details of a copy have.
+    fn of_details(details: CopyDetails) -> Self {
+        Self {
+            template_id: details.template_id.unwrap_or_default(),
+            asm_group_id: details.group.unwrap_or_default(),
+            api_key_id: details.key.map(|key| key.to_string()).unwrap_or_default(),
+            originating_ip: details.client_ip.unwrap_or_default(),
+            categories: details.categories,
+            unique_args: serde_json::json!(details.args.all()).to_string(),
+            outbound_ip: details.outbound_ip.unwrap_or_default(),
             outbound_ip_type: "shared",
+            ..Self::default()
         }
     }
 
@@ -151,16 +155,8 @@ impl MessageDetail {
                 Standing::Delivered => "delivered",
                 Standing::Bounced | Standing::Dropped => "not_delivered",
             },
-            template_id: details.template_id.unwrap_or_default(),
-            asm_group_id: details.group.unwrap_or_default(),
-            teammate: "",
-            api_key_id: details.key.map(|key| key.to_string()).unwrap_or_default(),
             events: all.into_iter().map(|(_, event)| event).collect(),
-            originating_ip: details.client_ip.unwrap_or_default(),
-            categories: details.categories,
-            unique_args: serde_json::json!(details.args).to_string(),
-            outbound_ip: details.outbound_ip.unwrap_or_default(),
-            outbound_ip_type: "shared",
+            ..Self::of_details(details)
         }
     }
 }

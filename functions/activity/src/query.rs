@@ -249,8 +249,8 @@ fn texts(field: &QueryField, mail: &FoundMail) -> Vec<String> {
             names.map(str::to_owned).collect()
         }
         QueryField::UniqueArgs => {
-            let args = copy.iter().flat_map(|copy| &copy.args);
-            args.flat_map(|(name, value)| [name.clone(), value.clone()])
+            let args = copy.iter().flat_map(|copy| copy.args.all());
+            args.flat_map(|(name, value)| [name.to_owned(), value.to_owned()])
                 .collect()
         }
         QueryField::UniqueArg(name) => own(&copy.and_then(|copy| copy.args.get(name).cloned())),

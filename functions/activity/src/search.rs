@@ -10,11 +10,11 @@ use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
 use posthaste_http::{Caller, Query as Parameters, QueryReader, Rejection};
 use posthaste_model::{AccountId, MessageId};
-use posthaste_store::{Seek, Sought, WaitingCopies};
+use posthaste_store::{Seek, Sought};
 use serde::Serialize;
 
 use crate::App;
-use crate::mail::{CopyDetails, FoundMail};
+use crate::mail::{CopyDetails, FoundMail, waiting_mails};
 use crate::query::{FieldSet, Query};
 
 /// The maximum number of mails that one search examines. A search that reaches it sets a header.
@@ -112,7 +112,7 @@ pub(crate) async fn look_up(
     check_searches(app)?;
     let (store, until, since) = (&app.store, query.until(), query.since());
     let names = KnownNames::of(app, account, query).await?;
-    let (waiting, all_waiting) = waiting(app, account, query, &names).await?;
+    let (waiting, all_waiting) = waiting(app, account, query, &names, limit).await?;
     let mut found = LookUp::default();
     let (mut examined, mut after) = (0, None);
     while examined < EXAMINED {
@@ -152,22 +152,28 @@ pub(crate) async fn look_up(
     Ok(found)
 }
 
-/// Scheduled mail that matches, and whether all of it was examined. Custom arguments are not known
-/// before a mail leaves.
+/// The latest `limit` copies of scheduled mail that match, and whether all were examined or enough
+/// found. The copies of one row at a time are in memory.
 async fn waiting(
     app: &App,
     account: &AccountId,
     query: &Query,
     names: &KnownNames,
+    limit: usize,
 ) -> Result<(Vec<FoundMail>, bool), Rejection> {
     let page = app
         .store
         .waiting(account, query.until(), None, EXAMINED_WAITING)
         .await?;
-    let rows = page.rows.iter().flat_map(of_waiting);
-    let mails = rows.map(|row| names.with(row)).collect();
-    let matching = matching(mails, query, usize::MAX).await;
-    Ok((matching, page.next.is_none()))
+    let mut found = Vec::new();
+    for row in &page.rows {
+        let mails = waiting_mails(row).map(|mail| names.with(mail)).collect();
+        found.extend(matching(mails, query, limit - found.len()).await);
+        if found.len() == limit {
+            return Ok((found, true));
+        }
+    }
+    Ok((found, page.next.is_none()))
 }
 
 /// The first `limit` of these mails that match. Patterns are compared off the threads that serve.
@@ -184,23 +190,16 @@ pub(crate) async fn matching(mails: Vec<FoundMail>, query: &Query, limit: usize)
     .await
 }
 
-/// The copies of scheduled mail, as rows of the search.
-fn of_waiting(waiting: &WaitingCopies) -> impl Iterator<Item = Seek> {
-    waiting
-        .each()
-        .map(|(copy, from, subject)| Seek::waiting(waiting, copy, from, subject))
-}
-
 /// A scheduled copy that has yet to leave.
 pub(crate) async fn waiting_copy(
     app: &App,
     account: &AccountId,
     message: &MessageId,
     recipient: u32,
-) -> Result<Option<Seek>, Rejection> {
+) -> Result<Option<FoundMail>, Rejection> {
     let rows = app.store.waiting_of(account, message).await?;
-    let mut all = rows.iter().flat_map(of_waiting);
-    Ok(all.find(|row| row.recipient == recipient))
+    let mut all = rows.iter().flat_map(waiting_mails);
+    Ok(all.find(|mail| mail.row.recipient == recipient))
 }
 
 /// The names that a query compares; empty where it compares none.
@@ -229,13 +228,14 @@ impl KnownNames {
         Ok(names)
     }
 
-    pub(crate) fn with(&self, row: Seek) -> FoundMail {
-        let template = row.template_id.as_ref();
-        let group = row.asm_group_id.as_ref();
+    pub(crate) fn with(&self, mail: impl Into<FoundMail>) -> FoundMail {
+        let mail = mail.into();
+        let template = mail.row.template_id.as_ref();
+        let group = mail.row.asm_group_id.as_ref();
         FoundMail {
             template_name: template.and_then(|id| self.templates.get(id).cloned()),
             group_name: group.and_then(|id| self.groups.get(id).cloned()),
-            ..FoundMail::from(row)
+            ..mail
         }
     }
 }

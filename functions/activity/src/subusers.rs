@@ -5,7 +5,7 @@ mod reputations;
 mod stats;
 
 use axum::http::StatusCode;
-use posthaste_http::{Caller, Rejection};
+use posthaste_http::{Caller, Rejection, UNKNOWN_ID};
 use posthaste_store::Account;
 
 use crate::App;
@@ -52,7 +52,8 @@ async fn named_subusers(
     let mut found: Vec<Account> = Vec::new();
     for name in names {
         let known = all.iter().find(|a| a.username.eq_ignore_ascii_case(name));
-        let account = known.ok_or_else(|| Rejection::on(field, "invalid username"))?;
+        let account =
+            known.ok_or_else(|| Rejection::on(field, "invalid username").with_help(UNKNOWN_ID))?;
         if found.iter().all(|other| other.id != account.id) {
             found.push(account.clone());
         }

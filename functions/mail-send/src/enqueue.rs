@@ -24,7 +24,8 @@ pub(crate) async fn enqueue(
     let accepted = hold_immediate(app, caller, mail.batch_id.as_ref(), &mut groups).await?;
     let batch = mail.batch_id.clone();
     let waiting = if app.searches {
-        listings(&mail, &groups, message, &caller.key.id, accepted.seconds())
+        let (key, at) = (&caller.key.id, accepted.seconds());
+        listings(&mail, &groups, message, key, caller.ip, at)
     } else {
         Vec::new()
     };

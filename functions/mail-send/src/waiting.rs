@@ -1,7 +1,9 @@
 //! Scheduled mail as look-ups show it until it leaves.
 
+use std::net::IpAddr;
+
 use posthaste_model::{KeyId, Mail, MessageId, Span, Timestamp, cut};
-use posthaste_store::{LONGEST_SUBJECT, WaitingCopies, WaitingCopy};
+use posthaste_store::{LONGEST_SUBJECT, StoredArgs, WaitingCopies, WaitingCopy};
 
 /// The scheduled groups of a mail, each with the second it leaves.
 pub(crate) fn listings(
@@ -9,6 +11,7 @@ pub(crate) fn listings(
     groups: &[(Option<Timestamp>, Vec<Span>)],
     message: &MessageId,
     key: &KeyId,
+    client_ip: Option<IpAddr>,
     accepted_at: Timestamp,
 ) -> Vec<(Timestamp, WaitingCopies)> {
     let scheduled = groups
@@ -24,6 +27,8 @@ pub(crate) fn listings(
                 asm_group_id: mail.asm.as_ref().map(|asm| asm.group_id),
                 categories: mail.categories.clone(),
                 key: Some(key.clone()),
+                client_ip: client_ip.map(|ip| ip.to_string()),
+                args: StoredArgs(mail.custom_args.clone()),
                 copies: copies(mail, spans),
             };
             (at, waiting)
@@ -33,7 +38,7 @@ pub(crate) fn listings(
 
 /// The copies of these ranges, each with what differs from the one before.
 fn copies(mail: &Mail, spans: &[Span]) -> Vec<WaitingCopy> {
-    let (mut from, mut subject) = ("", None);
+    let (mut from, mut subject, mut args) = ("", None, None);
     let of_spans = mail
         .copies()
         .filter(|copy| spans.iter().any(|span| span.holds(copy.recipient)));
@@ -41,8 +46,14 @@ fn copies(mail: &Mail, spans: &[Span]) -> Vec<WaitingCopy> {
         .map(|copy| {
             let own_from = mail.from_of(copy.personalization).email.as_str();
             let own_subject = cut(mail.subject_of(copy.personalization), LONGEST_SUBJECT);
+            let own_args = &copy.personalization.custom_args;
+            // Before the first copy there are no arguments.
+            let has_new_args = match args {
+                None => !own_args.is_empty(),
+                Some(last) => own_args != last,
+            };
             let is_new = (own_from != from, Some(own_subject) != subject);
-            (from, subject) = (own_from, Some(own_subject));
+            (from, subject, args) = (own_from, Some(own_subject), Some(own_args));
             WaitingCopy {
                 recipient: copy.recipient,
                 to: copy.mailbox.email.as_str().to_owned(),
@@ -52,6 +63,7 @@ fn copies(mail: &Mail, spans: &[Span]) -> Vec<WaitingCopy> {
                     String::new()
                 },
                 subject: is_new.1.then(|| own_subject.to_owned()),
+                args: has_new_args.then(|| StoredArgs(own_args.clone())),
             }
         })
         .collect()
@@ -62,14 +74,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_is_scheduled_is_listed_with_its_own_sender_and_subject() {
+    fn only_what_is_scheduled_is_listed_with_its_own_sender_subject_and_arguments() {
         let mail: Mail = serde_json::from_value(serde_json::json!({
             "from": {"email": "f@example.com"}, "subject": "All", "categories": ["news"],
+            "custom_args": {"list": "all", "order": "none"},
             "personalizations": [
                 {"to": [{"email": "a@example.com"}, {"email": "b@example.com"}]},
-                {"to": [{"email": "c@example.com"}], "from": {"email": "g@example.com"}},
-                {"to": [{"email": "d@example.com"}], "subject": "One"},
+                {"to": [{"email": "c@example.com"}], "from": {"email": "g@example.com"},
+                    "custom_args": {"order": "c"}},
+                {"to": [{"email": "d@example.com"}], "subject": "One",
+                    "custom_args": {"order": "c"}},
                 {"to": [{"email": "e@example.com"}]},
+                {"to": [{"email": "f@example.com"}], "custom_args": {"order": "f"}},
+                {"to": [{"email": "g@example.com"}]},
             ],
         }))
         .unwrap();
@@ -77,17 +94,25 @@ mod tests {
         let span = |from, to| Span { from, to };
         let groups = [
             (Some(at), vec![span(0, 1), span(2, 4)]),
-            (Some(at.plus(60)), vec![span(4, 5)]),
+            (Some(at.plus(60)), vec![span(4, 7)]),
             (None, vec![span(1, 2)]),
         ];
         let (message, key) = (MessageId::from_bytes([1; 16]), KeyId::from_bytes([2; 16]));
-        let found = listings(&mail, &groups, &message, &key, at.plus(-60));
+        let ip = IpAddr::from([192, 0, 2, 1]);
+        let found = listings(&mail, &groups, &message, &key, Some(ip), at.plus(-60));
         let shown: Vec<_> = found
             .iter()
             .map(|(at, waiting)| {
-                let each = waiting.each();
-                let each =
-                    each.map(|(copy, from, subject)| (copy.recipient, &*copy.to, from, subject));
+                let each = waiting.each().map(|own| {
+                    let order = own.args.0.get("order").map_or("", String::as_str);
+                    (
+                        own.copy.recipient,
+                        &*own.copy.to,
+                        own.from,
+                        own.subject,
+                        order,
+                    )
+                });
                 (at.0, waiting.piece, each.collect::<Vec<_>>())
             })
             .collect();
@@ -96,18 +121,32 @@ mod tests {
                 at.0,
                 0,
                 vec![
-                    (0, "a@example.com", "f@example.com", "All"),
-                    (2, "c@example.com", "g@example.com", "All"),
-                    (3, "d@example.com", "f@example.com", "One"),
+                    (0, "a@example.com", "f@example.com", "All", ""),
+                    (2, "c@example.com", "g@example.com", "All", "c"),
+                    (3, "d@example.com", "f@example.com", "One", "c"),
                 ],
             ),
             (
                 at.0 + 60,
                 4,
-                vec![(4, "e@example.com", "f@example.com", "All")],
+                vec![
+                    (4, "e@example.com", "f@example.com", "All", ""),
+                    (5, "f@example.com", "f@example.com", "All", "f"),
+                    (6, "g@example.com", "f@example.com", "All", ""),
+                ],
             ),
         ];
         assert_eq!(shown, want);
-        assert_eq!(found[0].1.categories, ["news"]);
+        let first = &found[0].1;
+        assert_eq!(first.categories, ["news"]);
+        assert_eq!(first.client_ip.as_deref(), Some("192.0.2.1"));
+        assert_eq!(first.args.0, mail.custom_args);
+        // The same arguments are stored once.
+        let stored: Vec<_> = first
+            .copies
+            .iter()
+            .map(|copy| copy.args.is_some())
+            .collect();
+        assert_eq!(stored, [false, true, false]);
     }
 }

@@ -71,7 +71,7 @@ pub use privacy::{
 pub use schedule::{
     Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries, GRACE, HeldMessage,
     HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail, ScheduledPart,
-    WaitingCopies, WaitingCopy, WaitingPage,
+    StoredArgs, WaitingCopies, WaitingCopy, WaitingDetails, WaitingPage,
 };
 pub use stats::{
     Added, Bounced, DayBounces, DayStats, Hours, METRICS, MailEnd, SendingRates, Tally,

@@ -17,4 +17,4 @@ pub use held::{HeldMessage, Released};
 pub use reschedule::{MoveError, PendingRows};
 pub use scheduled_mail::{BatchListing, Entries, Reach, ScheduledMail, ScheduledPart};
 pub(crate) use waiting::listing_of;
-pub use waiting::{WaitingCopies, WaitingCopy, WaitingPage};
+pub use waiting::{StoredArgs, WaitingCopies, WaitingCopy, WaitingDetails, WaitingPage};

@@ -3,7 +3,7 @@ use posthaste_store::{SearchStatus, Seek};
 use serde_json::json;
 
 use super::*;
-use crate::mail::CopyDetails;
+use crate::mail::{CopyDetails, CustomArgs};
 
 /// A mail whose row is of this release, with all that a query may need.
 fn mail() -> FoundMail {
@@ -20,7 +20,7 @@ fn mail() -> FoundMail {
     FoundMail {
         copy: Some(CopyDetails {
             kinds: [EventKind::Deferred].into(),
-            args: args.map(|(k, v)| (k.to_owned(), v.to_owned())).into(),
+            args: CustomArgs::merged(args.map(|(k, v)| (k.to_owned(), v.to_owned())).into()),
             outbound_ip: Some("192.0.2.7".to_owned()),
             reason: Some("250 ok".to_owned()),
             ..CopyDetails::default()

@@ -1,7 +1,7 @@
 //! Scheduled mail is found before it leaves.
 
 use posthaste_model::{EventKind, KeyId, MessageId, Timestamp};
-use posthaste_store::{CopyState, ScheduledMail, WaitingCopies, WaitingCopy};
+use posthaste_store::{CopyState, ScheduledMail, StoredArgs, WaitingCopies, WaitingCopy};
 use posthaste_testkit::entropy;
 use serde_json::{Value, json};
 
@@ -21,6 +21,7 @@ impl TestApp {
                 String::new()
             },
             subject: (recipient == 0).then(|| "Later".to_owned()),
+            args: (recipient == 1).then(|| args([("order", "B 2")])),
         };
         let waiting = WaitingCopies {
             message: message.clone(),
@@ -30,6 +31,8 @@ impl TestApp {
             asm_group_id: Some(7),
             categories: vec!["news".to_owned()],
             key: Some(key.clone()),
+            client_ip: Some("192.0.2.1".to_owned()),
+            args: args([("", "no name"), ("order", "A 1"), ("shop", "north")]),
             copies: vec![copy(0, "ann@example.com"), copy(1, "Bob@example.com")],
         };
         let waiting = [(at, waiting)];
@@ -56,6 +59,11 @@ impl TestApp {
         let id = |mail: &Value| mail["msg_id"].as_str().unwrap().to_owned();
         found.map(id).collect()
     }
+}
+
+fn args<const N: usize>(args: [(&str, &str); N]) -> StoredArgs {
+    let owned = args.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    StoredArgs(owned.into())
 }
 
 fn piece<'a>(app: &'a TestApp, message: &'a MessageId, at: Timestamp) -> ScheduledMail<'a> {
@@ -146,6 +154,18 @@ async fn scheduled_mail_is_found_until_it_leaves() {
             format!("/v3/messages?query=msg_id%3D%22{message}%22"),
             &both[..],
         ),
+        (
+            "/v3/messages?query=unique_args%5B'shop'%5D%3D%22north%22".to_owned(),
+            &both[..],
+        ),
+        (
+            "/v3/messages?query=unique_args%5B'order'%5D%3D%22B%202%22".to_owned(),
+            &both[1..],
+        ),
+        (
+            "/v3/messages?query=unique_args%5B'order'%5D%3D%22A%201%22".to_owned(),
+            &both[..1],
+        ),
     ] {
         assert_eq!(app.listed(&path).await, want, "{path}");
     }
@@ -164,6 +184,12 @@ async fn scheduled_mail_is_found_until_it_leaves() {
             ("asm_group_id", json!(7)),
             ("api_key_id", json!(key)),
             ("events", json!([])),
+            ("categories", json!(["news"])),
+            ("originating_ip", json!("192.0.2.1")),
+            (
+                "unique_args",
+                json!(r#"{"":"no name","order":"A 1","shop":"north"}"#),
+            ),
         ] {
             assert_eq!(answer[field], want, "{field}");
         }
@@ -173,10 +199,19 @@ async fn scheduled_mail_is_found_until_it_leaves() {
         .await
         .expect(200)
         .json();
-    assert_eq!(
-        (&log["to_email"], &log["subject"]),
-        (&json!("Bob@example.com"), &json!("Later"))
-    );
+    for (field, want) in [
+        ("to_email", json!("Bob@example.com")),
+        ("subject", json!("Later")),
+        ("client_ip", json!("192.0.2.1")),
+        ("category", json!(["news"])),
+        // Arguments of the envelope override those of the message.
+        (
+            "custom_args",
+            json!({"": "no name", "order": "B 2", "shop": "north"}),
+        ),
+    ] {
+        assert_eq!(log[field], want, "{field}");
+    }
     app.get(&format!("/v3/messages/{}", message.of_copy(2)))
         .await
         .expect(404);

@@ -22,8 +22,14 @@ async fn listed(app: &TestApp, body: &Value) -> Vec<(u32, String, String)> {
     all.iter()
         .flat_map(|row| {
             let each = row.each();
-            each.map(|(copy, _, subject)| (copy.recipient, copy.to.clone(), subject.to_owned()))
-                .collect::<Vec<_>>()
+            each.map(|own| {
+                (
+                    own.copy.recipient,
+                    own.copy.to.clone(),
+                    own.subject.to_owned(),
+                )
+            })
+            .collect::<Vec<_>>()
         })
         .collect()
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::messages::Recipient;
 use crate::key::{Key, hash};
-use crate::schedule::{WaitingCopies, WaitingCopy};
+use crate::schedule::{WaitingCopies, WaitingDetails};
 
 /// Marks of events that a row remembers, so that an event that comes twice counts once. Repeats
 /// come within minutes.
@@ -94,13 +94,13 @@ impl Seek {
     }
 
     /// A scheduled copy that has yet to leave.
-    pub fn waiting(mail: &WaitingCopies, copy: &WaitingCopy, from: &str, subject: &str) -> Self {
+    pub fn waiting(mail: &WaitingCopies, own: &WaitingDetails<'_>) -> Self {
         Self {
             message: mail.message.clone(),
-            recipient: copy.recipient,
-            to: copy.to.clone(),
-            from: from.to_owned(),
-            subject: subject.to_owned(),
+            recipient: own.copy.recipient,
+            to: own.copy.to.clone(),
+            from: own.from.to_owned(),
+            subject: own.subject.to_owned(),
             status: SearchStatus::Processed,
             opens: 0,
             clicks: 0,

@@ -16,7 +16,7 @@ use crate::table::{
     Put, Range, Store, StoreError, TableItem, UpdateBuilder, from_item, number, put_request,
 };
 
-/// Bytes of addresses, senders and subjects in one row.
+/// Bytes of addresses, senders, subjects and custom arguments of envelopes in one row.
 const ROOM: usize = 32_000;
 
 /// Seconds by which the clock that accepted a mail may differ from the one that stored its pieces.
@@ -39,6 +39,12 @@ pub struct WaitingCopies {
     /// The key that the mail was sent with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key: Option<KeyId>,
+    /// The address of the client that sent it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_ip: Option<String>,
+    /// Custom arguments of the message. Those of an envelope override them.
+    #[serde(default, skip_serializing_if = "StoredArgs::is_empty")]
+    pub args: StoredArgs,
     /// In the order of their numbers.
     pub copies: Vec<WaitingCopy>,
 }
@@ -55,12 +61,65 @@ pub struct WaitingCopy {
     /// Empty when it is that of the copy before, or there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
+    /// Custom arguments of its envelope; `None` when they are those of the copy before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub args: Option<StoredArgs>,
+}
+
+/// Custom arguments by name. A row has them as the text of a JSON object: a name may be empty, and a
+/// map of the table takes no such name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct StoredArgs(pub BTreeMap<String, String>);
+
+impl StoredArgs {
+    fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl TryFrom<String> for StoredArgs {
+    type Error = serde_json::Error;
+
+    fn try_from(text: String) -> Result<Self, serde_json::Error> {
+        serde_json::from_str(&text).map(Self)
+    }
+}
+
+impl From<StoredArgs> for String {
+    fn from(args: StoredArgs) -> Self {
+        serde_json::json!(args.0).to_string()
+    }
+}
+
+/// One copy that waits, with what it shares with the copy before.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitingDetails<'w> {
+    pub copy: &'w WaitingCopy,
+    pub from: &'w str,
+    pub subject: &'w str,
+    /// Custom arguments of its envelope. Copies that share them have the same reference.
+    pub args: &'w StoredArgs,
+}
+
+impl WaitingDetails<'_> {
+    /// As a row has it that begins with this copy.
+    fn to_first(self) -> WaitingCopy {
+        WaitingCopy {
+            recipient: self.copy.recipient,
+            to: self.copy.to.clone(),
+            from: self.from.to_owned(),
+            subject: Some(self.subject.to_owned()),
+            args: (!self.args.is_empty()).then(|| self.args.clone()),
+        }
+    }
 }
 
 impl WaitingCopies {
-    /// Each copy with its sender and subject.
-    pub fn each(&self) -> impl Iterator<Item = (&WaitingCopy, &str, &str)> {
-        let (mut from, mut subject) = ("", "");
+    /// Each copy with its sender, subject and custom arguments.
+    pub fn each(&self) -> impl Iterator<Item = WaitingDetails<'_>> {
+        static NO_ARGS: StoredArgs = StoredArgs(BTreeMap::new());
+        let (mut from, mut subject, mut args) = ("", "", &NO_ARGS);
         self.copies.iter().map(move |copy| {
             if !copy.from.is_empty() {
                 from = &copy.from;
@@ -68,27 +127,37 @@ impl WaitingCopies {
             if let Some(own) = &copy.subject {
                 subject = own;
             }
-            (copy, from, subject)
+            if let Some(own) = &copy.args {
+                args = own;
+            }
+            WaitingDetails {
+                copy,
+                from,
+                subject,
+                args,
+            }
         })
     }
 
-    /// The copies that go to other addresses than these (as they compare), each with the sender and
-    /// subject that it has here.
+    /// The copies that go to other addresses than these (as they compare), each with the sender,
+    /// subject and custom arguments that it has here.
     fn without(&self, addresses: &BTreeSet<String>) -> Vec<WaitingCopy> {
-        let (mut last_from, mut last_subject) = ("", "");
+        let mut last: Option<WaitingDetails<'_>> = None;
         let mut rest = Vec::new();
-        for (copy, from, subject) in self.each() {
-            if copy.is_to_any(addresses) {
+        for own in self.each() {
+            if own.copy.is_to_any(addresses) {
                 continue;
             }
-            let own_from = Some(from).filter(|from| *from != last_from);
-            let own_subject = Some(subject).filter(|subject| *subject != last_subject);
-            rest.push(WaitingCopy {
-                from: own_from.unwrap_or_default().to_owned(),
-                subject: own_subject.map(str::to_owned),
-                ..copy.clone()
-            });
-            (last_from, last_subject) = (from, subject);
+            let mut copy = own.to_first();
+            if let Some(last) = last {
+                if last.from == own.from {
+                    copy.from.clear();
+                }
+                copy.subject.take_if(|subject| *subject == last.subject);
+                copy.args = (own.args != last.args).then(|| own.args.clone());
+            }
+            rest.push(copy);
+            last = Some(own);
         }
         rest
     }
@@ -97,19 +166,17 @@ impl WaitingCopies {
     fn rows(&self) -> Vec<Self> {
         let mut rows: Vec<Self> = Vec::new();
         let mut room = 0;
-        for (copy, from, subject) in self.each() {
-            let size =
-                copy.to.len() + copy.from.len() + copy.subject.as_ref().map_or(0, String::len);
-            let mut copy = copy.clone();
+        for own in self.each() {
+            let size = own.copy.size();
             match rows.last_mut().filter(|_| size <= room) {
                 Some(row) => {
                     room -= size;
-                    row.copies.push(copy);
+                    row.copies.push(own.copy.clone());
                 }
                 None => {
-                    (copy.from, copy.subject) = (from.to_owned(), Some(subject.to_owned()));
-                    room = ROOM.saturating_sub(size);
-                    let copies = vec![copy];
+                    let first = own.to_first();
+                    room = ROOM.saturating_sub(first.size());
+                    let copies = vec![first];
                     rows.push(Self {
                         copies,
                         ..self.clone()
@@ -122,6 +189,13 @@ impl WaitingCopies {
 }
 
 impl WaitingCopy {
+    /// Bytes of its texts.
+    fn size(&self) -> usize {
+        let args = self.args.iter().flat_map(|args| &args.0);
+        let args: usize = args.map(|(name, value)| name.len() + value.len()).sum();
+        self.to.len() + self.from.len() + self.subject.as_ref().map_or(0, String::len) + args
+    }
+
     /// Whether it goes to one of these addresses (as they compare).
     fn is_to_any(&self, addresses: &BTreeSet<String>) -> bool {
         EmailAddress::parse_stored(&self.to).is_ok_and(|to| addresses.contains(&to.folded()))
@@ -285,95 +359,4 @@ fn range(until: Option<Timestamp>) -> Range {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_is_left_of_a_listing_says_the_same_of_each_copy() {
-        let copy = |(n, to, from, subject): (u32, &str, &str, Option<&str>)| WaitingCopy {
-            recipient: n,
-            to: to.to_owned(),
-            from: from.to_owned(),
-            subject: subject.map(str::to_owned),
-        };
-        let copies = [
-            (0, "ann@example.com", "a@example.com", Some("one")),
-            (1, "bob@example.com", "", None),
-            (2, "Ann@Example.com", "b@example.com", Some("two")),
-            (3, "cat@example.com", "", Some("")),
-            (4, "ann@example.com", "", None),
-            (5, "dan@example.com", "", None),
-        ];
-        let whole = WaitingCopies {
-            message: MessageId::from_bytes([1; 16]),
-            piece: 0,
-            accepted_at: Timestamp(100),
-            template_id: None,
-            asm_group_id: None,
-            categories: Vec::new(),
-            key: None,
-            copies: copies.map(copy).to_vec(),
-        };
-        let shown = |row: &WaitingCopies| -> Vec<_> {
-            let each = row.each().map(|(copy, from, subject)| {
-                format!("{} {} {from} {subject}", copy.recipient, copy.to)
-            });
-            each.filter(|line| !line.to_lowercase().contains("ann@"))
-                .collect()
-        };
-        let rest = WaitingCopies {
-            copies: whole.without(&BTreeSet::from(["ann@example.com".to_owned()])),
-            ..whole.clone()
-        };
-        assert_eq!(rest.copies.len(), 3);
-        assert_eq!(shown(&rest), shown(&whole));
-        assert_eq!(
-            whole
-                .without(&BTreeSet::from(["eve@example.com".to_owned()]))
-                .len(),
-            6
-        );
-    }
-
-    #[test]
-    fn a_listing_is_cut_into_rows_that_say_the_same() {
-        let copy = |n: u32| WaitingCopy {
-            recipient: n,
-            to: format!("{n:0300}@example.com"),
-            from: if n == 0 {
-                "me@example.com".to_owned()
-            } else {
-                String::new()
-            },
-            subject: n.is_multiple_of(150).then(|| format!("part {n}")),
-        };
-        let whole = WaitingCopies {
-            message: MessageId::from_bytes([1; 16]),
-            piece: 0,
-            accepted_at: Timestamp(100),
-            template_id: None,
-            asm_group_id: Some(3),
-            categories: vec!["news".to_owned()],
-            key: None,
-            copies: (0..1_000).map(copy).collect(),
-        };
-        let rows = whole.rows();
-        assert!((10..20).contains(&rows.len()), "{}", rows.len());
-        let shown = |row: &WaitingCopies| -> Vec<_> {
-            let each = row.each();
-            each.map(|(copy, from, subject)| {
-                (
-                    copy.recipient,
-                    copy.to.clone(),
-                    from.to_owned(),
-                    subject.to_owned(),
-                )
-            })
-            .collect()
-        };
-        let parts: Vec<_> = rows.iter().flat_map(shown).collect();
-        assert_eq!(parts, shown(&whole));
-        assert_eq!(parts[299].3, "part 150");
-        assert!(rows.iter().all(|row| row.categories == whole.categories));
-    }
-}
+mod tests;
