@@ -33,6 +33,8 @@ fn catalogue() -> String {
         let _ = writeln!(text, "* `{path}`");
     }
     text.push('\n');
+    text.push_str(&document::drop_reasons());
+    text.push('\n');
     text.push_str(OF_MAIL_SEND);
     text
 }
@@ -106,6 +108,8 @@ fn cached(content_type: &'static str, body: impl Into<axum::body::Body>) -> Resp
 
 #[cfg(test)]
 mod tests {
+    use posthaste_model::DropReason;
+
     use super::*;
 
     #[test]
@@ -127,6 +131,25 @@ mod tests {
     }
 
     #[test]
+    fn each_reason_of_a_drop_is_in_the_reference_and_in_the_catalogue() {
+        let document = document::document();
+        let pages = [page::reference(&document), page::errors(&catalogue())];
+        let described = document["info"]["description"].as_str().unwrap();
+        for reason in DropReason::FIXED {
+            assert!(described.contains(&format!("| `{reason}` |")), "{reason}");
+            let cell = format!("<td><code>{reason}</code></td>");
+            for page in &pages {
+                assert!(page.contains(&cell), "{reason}");
+            }
+        }
+        assert!(
+            pages
+                .iter()
+                .all(|page| page.contains("<td>any other words</td>"))
+        );
+    }
+
+    #[test]
     fn each_anchor_is_in_the_page_and_each_path_is_listed() {
         let page = page::errors(&catalogue());
         for anchor in [
@@ -135,6 +158,8 @@ mod tests {
             "unknown-id",
             "unknown-path",
             "paths",
+            "drop-reasons",
+            "headers-of-the-caller",
         ] {
             assert!(page.contains(&format!("id=\"{anchor}\"")), "{anchor}");
         }

@@ -33,8 +33,10 @@ fn described() -> Reference {
     )
 }
 
+const HEADERS: &str = "Header fields of the mail. [Some names](/docs/errors#headers-of-the-caller) are refused or left out.";
+
 /// What a field is, and what must be so beside its type. Each rule is a rule of `check`.
-const FIELDS: [(&str, &str, &str); 31] = [
+const FIELDS: [(&str, &str, &str); 32] = [
     (
         "personalizations",
         "Envelopes: each is a mail to its recipients.",
@@ -62,6 +64,7 @@ const FIELDS: [(&str, &str, &str); 31] = [
         "",
     ),
     ("personalizations.0.subject", "Replaces `subject`.", ""),
+    ("personalizations.0.headers", HEADERS, ""),
     (
         "personalizations.0.substitutions",
         "Texts by the tags that they replace.",
@@ -121,7 +124,7 @@ const FIELDS: [(&str, &str, &str); 31] = [
         "A template, whose active version is the content.",
         "",
     ),
-    ("headers", "Header fields of the mail.", ""),
+    ("headers", HEADERS, ""),
     (
         "categories",
         "Names that statistics and events have.",

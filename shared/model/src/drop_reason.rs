@@ -75,6 +75,65 @@ impl DropReason {
     }
 }
 
+impl DropReason {
+    /// Whether the v3 API does not have it.
+    pub fn is_extension(&self) -> bool {
+        match self {
+            Self::InvalidSmtpapiHeader
+            | Self::SpamContent
+            | Self::UnsubscribedAddress
+            | Self::BouncedAddress
+            | Self::SpamReportingAddress
+            | Self::Invalid
+            | Self::OverQuota => false,
+            Self::Cancelled
+            | Self::Expired
+            | Self::AccountSuspended
+            | Self::AccountDisabled
+            | Self::AccountDeleted
+            | Self::CannotBeRecorded
+            | Self::RenderingFailure
+            | Self::Unsendable(_) => true,
+        }
+    }
+
+    /// What has happened, for the API reference. A sentence in Markdown.
+    pub fn meaning(&self) -> &'static str {
+        match self {
+            Self::InvalidSmtpapiHeader => {
+                "The `X-SMTPAPI` header of a submitted mail is not JSON, or breaks a rule."
+            }
+            Self::SpamContent => {
+                "The filter for outgoing mail, or SES, took the copy for spam or malware."
+            }
+            Self::UnsubscribedAddress => {
+                "The recipient is on the list of unsubscribes, or has left the group of the mail."
+            }
+            Self::BouncedAddress => "The recipient is on the list of bounces, or on that of SES.",
+            Self::SpamReportingAddress => "The recipient is on the list of spam reports.",
+            Self::Invalid => {
+                "The recipient is on the list of invalid addresses, or the relay cannot transport \
+                 the address."
+            }
+            Self::OverQuota => "The account has no credit left.",
+            Self::Cancelled => "The scheduled mail, or its batch, was cancelled.",
+            Self::Expired => "The mail was still paused 72 hours after its time.",
+            Self::AccountSuspended => "The account, or one above it, is suspended.",
+            Self::AccountDisabled => "The account, or one above it, is disabled.",
+            Self::AccountDeleted => "The account was deleted after it sent the mail.",
+            Self::CannotBeRecorded => {
+                "The table refuses the row of the copy: a fault of the service, of which its log \
+                 has the cause."
+            }
+            Self::RenderingFailure => "SES could not render the mail, and named no reason.",
+            Self::Unsendable(_) => {
+                "The copy cannot be composed, or SES refused it, for the reason that the words say: \
+                 its template is gone or cannot be rendered, or the mail is too large."
+            }
+        }
+    }
+}
+
 impl From<String> for DropReason {
     fn from(words: String) -> Self {
         let mut fixed = Self::FIXED.into_iter();
@@ -126,5 +185,9 @@ mod tests {
             "Recipient List over Package Quota",
         ];
         assert_eq!(words[..7], contract);
+        let own = DropReason::FIXED
+            .iter()
+            .filter(|reason| reason.is_extension());
+        assert!(own.eq(&DropReason::FIXED[7..]));
     }
 }

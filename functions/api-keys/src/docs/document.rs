@@ -5,6 +5,9 @@
     reason = "the documents are embedded, and a test puts all of them together"
 )]
 
+use std::fmt::Write as _;
+
+use posthaste_model::DropReason;
 use serde_json::{Map, Value, json};
 
 /// What each function says of its routes. Its tests make the file (see `posthaste_testkit::reference`).
@@ -60,13 +63,36 @@ const FORMS: [&str; 3] = ["Error", "MailError", "SenderError"];
 pub(crate) fn document() -> Value {
     let mut document = read(BASE);
     document["info"]["version"] = env!("CARGO_PKG_VERSION").into();
-    document["info"]["description"] = INTRODUCTION.into();
+    document["info"]["description"] = format!("{INTRODUCTION}\n{}", drop_reasons()).into();
     document["components"]["responses"] = responses();
     document["x-not-served"] = read(NOT_SERVED);
     for reference in REFERENCES {
         add(&mut document, read(reference));
     }
     document
+}
+
+/// Why a copy is dropped: a part of the reference and of the catalogue of errors, in Markdown.
+pub(crate) fn drop_reasons() -> String {
+    let mut text = "## Reasons of dropped mail\n<a id=\"drop-reasons\"></a>\n\nA copy that is accepted and never handed \
+                    to the relay ends as dropped, with one of these as the `reason` of its event.\n\n\
+                    | Reason | Known to | What has happened |\n|---|---|---|\n"
+        .to_owned();
+    let unsendable = DropReason::Unsendable("any other words".to_owned());
+    for reason in DropReason::FIXED.into_iter().chain([unsendable]) {
+        let words = match &reason {
+            DropReason::Unsendable(words) => words.clone(),
+            fixed => format!("`{fixed}`"),
+        };
+        let of = if reason.is_extension() {
+            "extension"
+        } else {
+            "v3 API"
+        };
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "| {words} | {of} | {} |", reason.meaning());
+    }
+    text
 }
 
 /// The texts are part of the program, and a test reads them.
