@@ -66,6 +66,8 @@ struct VersionHead {
     updated_at: String,
     generate_plain_content: bool,
     editor: String,
+    /// Empty: the service makes no picture of a template.
+    thumbnail_url: &'static str,
 }
 
 /// A whole version.
@@ -106,6 +108,7 @@ fn head(template: &TemplateId, version: &Version) -> VersionHead {
         updated_at: version.updated_at.sql(),
         generate_plain_content: version.generate_plain_content,
         editor: version.editor.clone(),
+        thumbnail_url: "",
     }
 }
 

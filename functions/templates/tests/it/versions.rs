@@ -65,6 +65,7 @@ async fn a_version_comes_back_as_it_was_given() {
         "2026-01-01 00:00:00".len()
     );
     assert_eq!(got["template_id"], template.rsplit('/').next().unwrap());
+    assert_eq!(got["thumbnail_url"], "");
 
     let changed = app
         .patch(&version, &json!({"subject": "t"}))
