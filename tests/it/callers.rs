@@ -2,8 +2,10 @@
 
 mod every_field;
 mod every_route;
+mod keys;
 mod parameters;
 mod strangers;
+mod unknown_ids;
 
 use posthaste::functions::FUNCTIONS;
 use posthaste::{Host, HostSettings};

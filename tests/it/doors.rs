@@ -97,7 +97,8 @@ pub(crate) async fn exchange(port: SocketAddr, request: &str) -> String {
     String::from_utf8(answer).expect("text")
 }
 
-fn post(path: &str, key: &str, more: &str) -> String {
+/// A request to the API, up to its other fields and the body.
+pub(crate) fn post(path: &str, key: &str, more: &str) -> String {
     format!(
         "POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n\
         Content-Type: application/json\r\nConnection: close\r\n{more}"

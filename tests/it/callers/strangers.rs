@@ -52,6 +52,11 @@ impl Ids {
         }
     }
 
+    /// The batch's.
+    pub(crate) fn batch(&self) -> &str {
+        &self.batch
+    }
+
     /// One of everything, made by the first account.
     async fn made(house: &House) -> Self {
         let post = Method::POST;
@@ -188,7 +193,8 @@ impl Ids {
         }
     }
 
-    fn path(&self, route: &Route) -> String {
+    /// The path of a route with these ids in it.
+    pub(crate) fn path(&self, route: &Route) -> String {
         fill(route.path, |capture| self.of(route, capture))
     }
 

@@ -83,6 +83,9 @@ async fn a_header_that_cannot_be_read_drops_the_mail_and_says_so() {
     for header in [
         "{\"to\": [",
         "{\"send_at\": 1, \"send_each_at\": [1]}",
+        // Sent at once these would leave long before their time.
+        "{\"send_at\": \"tomorrow\"}",
+        "{\"send_at\": \"1800000900\"}",
         "[]",
     ] {
         let id = smtp.taken(&["ann@example.com"], &mail(header)).await;
