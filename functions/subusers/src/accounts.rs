@@ -6,7 +6,7 @@ use std::net::IpAddr;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, JsonBody, PathParams, Query, QueryReader, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, QueryReader, Rejection, UNKNOWN_ID};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{Account, Region, is_username};
 
@@ -232,5 +232,5 @@ async fn change(
 }
 
 fn unknown() -> Rejection {
-    Rejection::bad("invalid username")
+    Rejection::bad("invalid username").with_help(UNKNOWN_ID)
 }

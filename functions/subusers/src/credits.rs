@@ -2,7 +2,7 @@
 
 use axum::Json;
 use axum::extract::State;
-use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection, UNKNOWN_ID};
 use posthaste_model::Problems;
 use posthaste_store::Account;
 
@@ -63,7 +63,7 @@ async fn named(state: &AppState, caller: &Caller, name: &str) -> Result<Account,
 }
 
 fn unknown() -> Rejection {
-    Rejection::bad("No user found")
+    Rejection::bad("No user found").with_help(UNKNOWN_ID)
 }
 
 /// The allowance that the body requests; `None` for an unlimited one.

@@ -114,9 +114,10 @@ async fn one_and_many_are_removed_or_none() {
 
     assert!(one("2").await.expect(204).body.is_empty());
     let answer = many(json!([3, 2, 9])).await.expect(404).json();
+    let help = json!({"text": "https://post.example/docs/errors#unknown-id"});
     let want = json!({"errors": [
-        {"field": "ids.1", "message": "not found"},
-        {"field": "ids.2", "message": "not found"},
+        {"field": "ids.1", "message": "not found", "help": help},
+        {"field": "ids.2", "message": "not found", "help": help},
     ]});
     assert_eq!(answer, want);
     assert_eq!(

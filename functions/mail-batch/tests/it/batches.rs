@@ -58,7 +58,7 @@ async fn an_id_that_was_not_given_out_to_this_account_is_invalid() {
     let theirs = theirs.expect(400);
     assert_eq!(
         theirs.body,
-        r#"{"errors":[{"field":null,"message":"invalid batch id"}]}"#
+        r#"{"errors":[{"field":null,"message":"invalid batch id","help":{"text":"https://post.example/docs/errors#unknown-id"}}]}"#
     );
     for id in [
         "never",
