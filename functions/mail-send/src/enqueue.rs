@@ -10,7 +10,7 @@ use posthaste_queue::{Job, JobBody, JobError, Packing};
 use posthaste_store::ScheduledMail;
 
 use crate::App;
-use crate::waiting::listings;
+use crate::waiting::{Acceptance, listings};
 
 /// Makes the mail durable: immediate mail on the queue, scheduled mail as due rows.
 pub(crate) async fn enqueue(
@@ -24,8 +24,13 @@ pub(crate) async fn enqueue(
     let accepted = hold_immediate(app, caller, mail.batch_id.as_ref(), &mut groups).await?;
     let batch = mail.batch_id.clone();
     let waiting = if app.searches {
-        let (key, at) = (&caller.key.id, accepted.seconds());
-        listings(&mail, &groups, message, key, caller.ip, at)
+        let accepted = Acceptance {
+            message,
+            key: &caller.key.id,
+            client_ip: caller.ip,
+            at: accepted.seconds(),
+        };
+        listings(&mail, &groups, accepted)
     } else {
         Vec::new()
     };

@@ -5,14 +5,20 @@ use std::net::IpAddr;
 use posthaste_model::{KeyId, Mail, MessageId, Span, Timestamp, cut};
 use posthaste_store::{LONGEST_SUBJECT, StoredArgs, WaitingCopies, WaitingCopy};
 
+/// How a mail was accepted.
+#[derive(Clone, Copy)]
+pub(crate) struct Acceptance<'m> {
+    pub(crate) message: &'m MessageId,
+    pub(crate) key: &'m KeyId,
+    pub(crate) client_ip: Option<IpAddr>,
+    pub(crate) at: Timestamp,
+}
+
 /// The scheduled groups of a mail, each with the second it leaves.
 pub(crate) fn listings(
     mail: &Mail,
     groups: &[(Option<Timestamp>, Vec<Span>)],
-    message: &MessageId,
-    key: &KeyId,
-    client_ip: Option<IpAddr>,
-    accepted_at: Timestamp,
+    accepted: Acceptance<'_>,
 ) -> Vec<(Timestamp, WaitingCopies)> {
     let scheduled = groups
         .iter()
@@ -20,14 +26,14 @@ pub(crate) fn listings(
     scheduled
         .map(|(at, spans)| {
             let waiting = WaitingCopies {
-                message: message.clone(),
+                message: accepted.message.clone(),
                 piece: spans.first().map_or(0, |span| span.from),
-                accepted_at,
+                accepted_at: accepted.at,
                 template_id: mail.template_id.clone(),
                 asm_group_id: mail.asm.as_ref().map(|asm| asm.group_id),
                 categories: mail.categories.clone(),
-                key: Some(key.clone()),
-                client_ip: client_ip.map(|ip| ip.to_string()),
+                key: Some(accepted.key.clone()),
+                client_ip: accepted.client_ip.map(|ip| ip.to_string()),
                 args: StoredArgs(mail.custom_args.clone()),
                 copies: copies(mail, spans),
             };
@@ -98,8 +104,13 @@ mod tests {
             (None, vec![span(1, 2)]),
         ];
         let (message, key) = (MessageId::from_bytes([1; 16]), KeyId::from_bytes([2; 16]));
-        let ip = IpAddr::from([192, 0, 2, 1]);
-        let found = listings(&mail, &groups, &message, &key, Some(ip), at.plus(-60));
+        let accepted = Acceptance {
+            message: &message,
+            key: &key,
+            client_ip: Some(IpAddr::from([192, 0, 2, 1])),
+            at: at.plus(-60),
+        };
+        let found = listings(&mail, &groups, accepted);
         let shown: Vec<_> = found
             .iter()
             .map(|(at, waiting)| {
