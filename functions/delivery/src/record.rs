@@ -294,7 +294,11 @@ pub(crate) fn waiting_jobs(
     copies: &[DelayedCopy],
 ) -> Result<Vec<WaitingJob>, WorkError> {
     let (now, jitter) = (app.clock.now(), app.entropy.below(100));
-    let place = |copy: &&DelayedCopy| copy.wait.place(job.waits_since, now, jitter);
+    let place = |copy: &&DelayedCopy| {
+        // A wait that begins now has not lasted yet.
+        let since = job.waits_since.filter(|_| copy.start.is_none());
+        copy.wait.place(since, now, jitter)
+    };
     let (mut paced, others): (Vec<_>, Vec<_>) =
         copies.iter().partition(|copy| copy.wait.is_for_rate());
     paced.sort_by_key(place);

@@ -71,8 +71,10 @@ impl RelayWait {
             Self::Quota { wait, .. } => return WaitPlace::Queue(*wait),
             Self::Outage { since, stage, .. } => (*since, stage),
         };
+        // The shortest of the first waits is over.
+        let least = since.map_or(LASTING, |_| FIRST_WAIT * 3 / 4);
         let seconds = match stage {
-            OutageStage::Known(scope) if since.is_some() || now.since(opened) >= LASTING => {
+            OutageStage::Known(scope) if now.since(opened) >= least => {
                 return WaitPlace::Bucket(scope.clone());
             }
             OutageStage::Known(_) | OutageStage::Probed => FIRST_WAIT,
@@ -104,7 +106,8 @@ mod tests {
             (known(), None, 1_000, Some(20)),
             (known(), None, 1_059, Some(20)),
             (known(), None, 1_060, None),
-            (known(), Some(1_000), 1_020, None),
+            (known(), Some(1_000), 1_005, Some(20)),
+            (known(), Some(1_000), 1_015, None),
             (wait(OutageStage::Probed), Some(1_000), 90_000, Some(20)),
             // Mail that fails alone waits as long as it has so far.
             (wait(OutageStage::Suspected), None, 1_000, Some(5)),
