@@ -85,9 +85,9 @@ impl SenderAccounts {
         let Some(account) = account.filter(|account| account.metered) else {
             return Ok(true);
         };
-        let spend = async |n| {
+        let spend = |n| {
             let now = self.clock.now();
-            self.store.spend_credits(&account, n, now).await
+            self.store.spend_credits(&account, n, now)
         };
         self.charges.charge(&account.id, spend).await
     }

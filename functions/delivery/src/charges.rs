@@ -43,11 +43,15 @@ impl Charges {
 
     /// Charges one credit; `false` where the account has none left. `spend` takes so many and returns how
     /// many there were.
-    pub(crate) async fn charge<E>(
+    pub(crate) async fn charge<E, F>(
         &self,
         account: &AccountId,
-        spend: impl AsyncFn(u32) -> Result<u32, E>,
-    ) -> Result<bool, E> {
+        // Not an `AsyncFn`: the compiler does not find the future of that to be `Send`.
+        spend: impl Fn(u32) -> F,
+    ) -> Result<bool, E>
+    where
+        F: Future<Output = Result<u32, E>>,
+    {
         let charges = self.of(account);
         loop {
             let (paid, mut is_paid) = oneshot::channel();
@@ -87,19 +91,22 @@ mod tests {
         let (left, calls) = (Mutex::new(credits), Mutex::new(Vec::new()));
         // The first write ends once all of them have come.
         let come = Semaphore::new(0);
-        let spend = async |n: u32| {
-            lock(&calls).push(n);
-            let is_first = lock(&calls).len() == 1;
-            if is_first {
-                let _come = come.acquire().await;
+        let spend = |n: u32| {
+            let (calls, left, come) = (&calls, &left, &come);
+            async move {
+                lock(calls).push(n);
+                let is_first = lock(calls).len() == 1;
+                if is_first {
+                    let _come = come.acquire().await;
+                }
+                if lock(calls).len() <= fails {
+                    return Err("the table fails");
+                }
+                let mut left = lock(left);
+                let granted = n.min(*left);
+                *left -= granted;
+                Ok(granted)
             }
-            if lock(&calls).len() <= fails {
-                return Err("the table fails");
-            }
-            let mut left = lock(&left);
-            let granted = n.min(*left);
-            *left -= granted;
-            Ok(granted)
         };
         let all = (0..count).map(|_| charges.charge(&account, &spend));
         let opens = async { come.add_permits(1) };
