@@ -59,7 +59,7 @@ fn check(schema: &Value, value: &Value, document: &Value, place: &str) {
         | ("boolean", Value::Bool(_))
         | ("number", Value::Number(_)) => {}
         ("integer", Value::Number(number)) => {
-            assert!(number.is_i64() || number.is_u64(), "{place}")
+            assert!(number.is_i64() || number.is_u64(), "{place}");
         }
         _ => panic!("{place} is not {kind}: {value}"),
     }

@@ -190,7 +190,7 @@ async fn a_released_mail_is_the_recorded_one_without_blind_copies() {
     assert_eq!(status, 400, "{why}");
     let body = r#"{"To": ["eve@z.example", "bob@z.example"]}"#;
     assert_eq!(release(&b, &id, body).await, (200, "ok".to_owned()));
-    let taken = taken.lock().unwrap();
+    let taken = taken.lock().unwrap().clone();
     let [mail] = taken.as_slice() else {
         panic!("{taken:?}");
     };
