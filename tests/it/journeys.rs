@@ -3,6 +3,7 @@
 mod activity;
 mod bounces;
 mod clock;
+mod enforced_tls;
 mod foreign_names;
 mod forwards;
 mod inbound;

@@ -4,6 +4,7 @@ body and answer to the document, without room for fields that it does not name."
 import http.server
 import json
 import pathlib
+import re
 import sys
 import threading
 import time
@@ -18,6 +19,15 @@ from host import Host  # noqa: E402
 
 # Calls that nothing makes succeed here, and why.
 UNREACHED = {
+    "POST /v3/ips": "always refuses",
+    "GET /v3/ips/{ip_address}": "there are addresses with SES alone: functions/ips/tests/it/dedicated.rs",
+    "POST /v3/ips/warmup": "there are addresses with SES alone",
+    "GET /v3/ips/warmup/{ip_address}": "there are addresses with SES alone",
+    "DELETE /v3/ips/warmup/{ip_address}": "there are addresses with SES alone",
+    "POST /v3/ips/pools/{pool_name}/ips": "there are addresses with SES alone",
+    "DELETE /v3/ips/pools/{pool_name}/ips/{ip}": "there are addresses with SES alone",
+    "POST /v3/whitelabel/ips/{id}/validate": "asks the DNS: functions/ips/tests/it/reverse_dns.rs",
+    "POST /v3/validations/email": "asks the DNS: functions/suppressions/tests/it/validation.rs",
     "PUT /v3/user/password": "always refuses",
     "GET /v3/user/multifactor_authentication": "always refuses",
     "POST /v3/user/multifactor_authentication": "always refuses",
@@ -260,6 +270,46 @@ def identity(api):
     api.made("PATCH", sender, {"nickname": "You"}, id=mine)
     api.made("POST", f"{senders}/resend/{{id}}", id=mine)
     api.made("DELETE", sender, id=mine)
+    older, one = "/v3/senders", "/v3/senders/{sender_id}"
+    body = {"nickname": "Old", "from": {"email": "old@example.org"}, "reply_to": {"email": "old@example.org"}}
+    place = {"address": "1 Main St", "city": "Town", "country": "Land"}
+    old = api.made("POST", older, body | place)["id"]
+    api.refused("POST", older, body)
+    api.made("GET", older)
+    api.made("GET", one, sender_id=old)
+    api.made("PATCH", one, {"city": "City"}, sender_id=old)
+    api.made("POST", f"{one}/resend_verification", sender_id=old)
+    api.made("DELETE", one, sender_id=old)
+
+
+def addresses(api):
+    pools, pool, ip = "/v3/ips/pools", "/v3/ips/pools/{pool_name}", {"ip": "192.0.2.1"}
+    for path in ("/v3/ips", "/v3/ips/assigned", "/v3/ips/remaining", "/v3/ips/warmup"):
+        api.made("GET", path)
+    for path in ("/v3/ips/{ip_address}", "/v3/ips/warmup/{ip_address}"):
+        api.refused("GET", path, ip_address="192.0.2.1")
+    api.refused("DELETE", "/v3/ips/warmup/{ip_address}", ip_address="192.0.2.1")
+    api.refused("POST", "/v3/ips/warmup", ip)
+    api.made("POST", pools, {"name": "walk"})
+    api.made("GET", pools)
+    api.made("PUT", pool, {"name": "walked"}, pool_name="walk")
+    api.made("GET", pool, pool_name="walked")
+    api.refused("POST", f"{pool}/ips", ip, pool_name="walked")
+    api.refused("DELETE", f"{pool}/ips/{{ip}}", pool_name="walked", ip="192.0.2.1")
+    api.made("DELETE", pool, pool_name="walked")
+    names, name = "/v3/whitelabel/ips", "/v3/whitelabel/ips/{id}"
+    made = api.made("POST", names, ip | {"domain": "example.com"})
+    api.refused("POST", names, {"ip": "nowhere"})
+    api.made("GET", names, query={"limit": 5})
+    api.made("GET", name, id=made["id"])
+    api.made("DELETE", name, id=made["id"])
+
+
+def partners(api):
+    settings, new_relic = "/v3/partner_settings", "/v3/partner_settings/new_relic"
+    api.made("GET", settings, query={"limit": 5})
+    api.made("PATCH", new_relic, api.made("GET", new_relic))
+    api.refused("PATCH", new_relic, {"enabled": True})
 
 
 def ending(api):
@@ -279,11 +329,24 @@ def settings(api):
     api.made("PATCH", "/v3/user/profile", {"city": "Town"})
     api.made("PUT", "/v3/user/email", {"email": "me@example.com"})
     api.made("PUT", "/v3/user/username", {"username": "renamed"})
+    alerts, alert = "/v3/alerts", "/v3/alerts/{alert_id}"
+    daily = api.made("POST", alerts, {"type": "stats_notification", "email_to": "me@example.com", "frequency": "daily"})
+    usage = api.made("POST", alerts, {"type": "usage_limit", "email_to": "me@example.com", "percentage": 90})
+    api.refused("POST", alerts, {"type": "usage_limit", "email_to": "me@example.com", "percentage": 101})
+    api.made("GET", alerts)
+    api.made("GET", alert, alert_id=usage["id"])
+    api.made("PATCH", alert, {"frequency": "weekly"}, alert_id=daily["id"])
+    api.made("DELETE", alert, alert_id=daily["id"])
+    tls = "/v3/user/settings/enforced_tls"
+    api.made("GET", tls)
+    api.made("PATCH", tls, {"require_tls": True, "require_valid_cert": True, "version": 1.2})
+    api.made("PATCH", tls, {"require_tls": False, "require_valid_cert": False})
     api.made("PUT", "/v3/user/timezone", {"timezone": "Europe/Berlin"})
     api.made("PATCH", "/v3/user/timezone", {"timezone": "UTC"})
     for call in UNREACHED:
         method, path = call.split()
-        api.call(method, path, **({"token": "x"} if "{token}" in path else {}))
+        captures = {name: "x" for name in re.findall(r"\{(\w+)\}", path)}
+        api.call(method, path, **captures)
 
 
 def activity(api, message):
@@ -330,6 +393,8 @@ def walk(host):
     identity(api)
     parse(api, receiver)
     settings(api)
+    partners(api)
+    addresses(api)
     activity(api, message)
     ending(api)
     server.shutdown()

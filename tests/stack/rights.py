@@ -62,6 +62,8 @@ NOT_TAKEN = {
         ("ses:SendRawEmail", "configuration-set/*"): "the set is a second resource of the same call",
         ("ses:SendRawEmail", "configuration-set/${ConfigurationSet}"): "the same",
         ("ses:SendRawEmail", "configuration-set/${MailSet}"): "the same",
+        ("ses:SendEmail", "configuration-set/${TlsSet}"): "the same",
+        ("ses:SendRawEmail", "configuration-set/${TlsSet}"): "the same",
     },
     "event-settings": {
         **OWN_RING,
@@ -77,6 +79,7 @@ NOT_TAKEN = {
         ("s3:ListBucket", "Bucket"): MISSING,
         ("sqs:SendMessage", "InboundQueue"): RECEIVING,
     },
+    "ips": {("ses:GetDedicatedIps", "*"): "dedicated addresses, which the emulator has not: its tests/it"},
     "mail-batch": {("sqs:SendMessage", "SendQueue"): "a pause that ends: its tests/it"},
     "parse-settings": {("sqs:SendMessage", "InboundQueue"): "a replay of lost mails: its tests/it"},
     "schedule-sweep": {

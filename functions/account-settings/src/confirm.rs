@@ -1,4 +1,4 @@
-//! Confirms that an address accepts forwarded bounces and spam reports: a mailed link, and the page
+//! Confirms that an address accepts forwarded bounces, spam reports and alerts: a mailed link, and the page
 //! behind it. As with verified senders, opening the page confirms nothing: mail scanners open every
 //! link; the button confirms.
 
@@ -47,18 +47,19 @@ impl ConfirmationMail {
             if again && !is_named {
                 continue;
             }
-            if let Some(mail) = Self::write(state, caller, gateway, to, again).await? {
+            if let Some(mail) = Self::write(state, (caller, gateway), ("email", to), again).await? {
                 return Ok(Some(mail));
             }
         }
         Ok(None)
     }
 
-    async fn write(
+    /// The mail to one address, which a field names; none when it is confirmed, or was mailed within ten minutes.
+    /// `again` says that the address stays as it was: the change is not rejected then.
+    pub(crate) async fn write(
         state: &AppState,
-        caller: &Caller,
-        gateway: &GatewayName,
-        to: EmailAddress,
+        (caller, gateway): (&Caller, &GatewayName),
+        (field, to): (&'static str, EmailAddress),
         again: bool,
     ) -> Result<Option<Self>, Rejection> {
         if state.store.may_forward_to(caller.id(), &to).await? {
@@ -73,7 +74,7 @@ impl ConfirmationMail {
         let wanted = NoticeRequest {
             account: &caller.account,
             to: &to,
-            field: "email",
+            field,
             about: &fresh.about,
             resend: again,
             is_test: caller.key.is_test,
@@ -106,10 +107,10 @@ impl ConfirmationMail {
             return Err(error.into());
         }
         let text = format!(
-            "An account of this mail service wants its bounces or spam reports to be forwarded to \
+            "An account of this mail service wants its bounces, spam reports or alerts to be sent to \
              your address.\n\n\
              If you want that, open this page within two days and confirm:\n\n{url}\n\n\
-             If you do not, do nothing: nothing will be forwarded to you.\n"
+             If you do not, do nothing: nothing will be sent to you.\n"
         );
         let subject = "Please confirm that reports may be forwarded to you";
         let sent = state.notices.send(cleared, subject, text).await;
@@ -136,9 +137,9 @@ pub(crate) async fn ask(
         return Ok(page::expired());
     };
     let body = ConfirmPage {
-        question: "May the bounces and spam reports of an account be forwarded to",
+        question: "May the bounces, spam reports and alerts of an account be sent to",
         email: &linked.email,
-        button: "Yes, forward them",
+        button: "Yes, send them",
     };
     Ok(page::ask("Confirm your address", &body))
 }

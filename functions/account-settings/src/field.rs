@@ -1,6 +1,6 @@
 //! The types of the fields of settings: how a value is shown, and which values are accepted.
 
-use posthaste_model::{EmailAddress, Problems};
+use posthaste_model::{EmailAddress, Problems, TlsVersion};
 use serde_json::Value;
 
 /// Entries of the address whitelist.
@@ -33,6 +33,8 @@ pub(crate) enum Slot<'a> {
     LegacyAddress(&'a mut Option<String>),
     /// Email addresses with a comma between them, or none, which is shown as an empty text.
     Addresses(&'a mut Option<String>),
+    /// A number: 1.1, 1.2 or 1.3.
+    TlsVersion(&'a mut TlsVersion),
 }
 
 impl Slot<'_> {
@@ -49,6 +51,7 @@ impl Slot<'_> {
             Self::Score(own) => (*own).into(),
             Self::Entries(own) => own.as_slice().into(),
             Self::Address(own) => own.as_deref().into(),
+            Self::TlsVersion(own) => number_of(*own).into(),
         }
     }
 
@@ -72,7 +75,8 @@ impl Slot<'_> {
             | Self::Text(..)
             | Self::OptionalText(..)
             | Self::Score(_)
-            | Self::Entries(_) => {}
+            | Self::Entries(_)
+            | Self::TlsVersion(_) => {}
         }
     }
 
@@ -92,8 +96,24 @@ impl Slot<'_> {
             }
             Self::Address(own) | Self::LegacyAddress(own) => *own = addresses(value, 1)?,
             Self::Addresses(own) => *own = addresses(value, ADDRESSES)?,
+            Self::TlsVersion(own) => {
+                let named = |version: &TlsVersion| *value == Value::from(number_of(*version));
+                let version = TLS_VERSIONS.into_iter().find(named);
+                *own = version.ok_or("must be 1.1, 1.2 or 1.3")?;
+            }
         }
         Ok(())
+    }
+}
+
+const TLS_VERSIONS: [TlsVersion; 3] = [TlsVersion::V1_1, TlsVersion::V1_2, TlsVersion::V1_3];
+
+/// A version as the API writes it.
+fn number_of(version: TlsVersion) -> f64 {
+    match version {
+        TlsVersion::V1_1 => 1.1,
+        TlsVersion::V1_2 => 1.2,
+        TlsVersion::V1_3 => 1.3,
     }
 }
 

@@ -1,9 +1,10 @@
 //! `/v3/mail_settings…` and `/v3/tracking_settings…`: settings for all mail of an account; and
-//! `/v3/user/…`: the account itself.
+//! `/v3/user/…`: the account itself, and whether its mail requires TLS; and `/v3/alerts…`: mails with its figures.
 //!
 //! A request's own setting overrides the account's (`posthaste_render::settings`). Changes take
 //! effect within ten seconds.
 
+mod alerts;
 mod confirm;
 mod endpoints;
 mod field;
@@ -20,7 +21,7 @@ use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 use serde_json::{Map, Value};
 
-use table::{MAIL, Setting, TRACKING};
+use table::{ENFORCED_TLS, ENFORCED_TLS_BY_SES, MAIL, Setting, TRACKING};
 pub use user::{Price, Prices};
 
 /// The dependencies of the function.
@@ -31,11 +32,14 @@ pub struct App {
     pub notices: Notices,
     /// What mails cost.
     pub prices: Prices,
+    /// Whether mail leaves by SES.
+    pub by_ses: bool,
 }
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the
-    /// bounce domain), `PUBLIC_URL` (the gateway's), `SERVICE_PRICE` (0), `RELAY_PRICE` (0).
+    /// bounce domain), `PUBLIC_URL` (the gateway's), `SERVICE_PRICE` (0), `RELAY_PRICE` (0),
+    /// `DELIVERY` (`ses`, or anything else).
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let price = |name| platform.env().or_default(name, Price::default());
         Ok(Self {
@@ -45,6 +49,7 @@ impl App {
                 service: price("SERVICE_PRICE")?,
                 relay: price("RELAY_PRICE")?,
             },
+            by_ses: platform.env().get("DELIVERY").as_deref() == Some("ses"),
         })
     }
 }
@@ -61,13 +66,19 @@ struct AppState {
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
+    let enforced_tls = if app.by_ses {
+        ENFORCED_TLS_BY_SES
+    } else {
+        ENFORCED_TLS
+    };
     let state = AppState {
         store: app.store,
         notices: app.notices,
         prices: app.prices,
         gate: gate.clone(),
     };
-    let mut routes = user::routes(Routes::new(gate))
+    let routes = alerts::routes(user::routes(Routes::new(gate)));
+    let mut routes = with(routes, enforced_tls)
         .at(Method::GET, confirm::PATH, Access::Public, confirm::ask)
         .at(Method::POST, confirm::PATH, Access::Public, confirm::accept);
     for (path, scope, settings) in [

@@ -4,9 +4,10 @@ use posthaste_store::AccountSettings;
 use posthaste_testkit::reference::{Operation, Reference, SchemaOf, schema_of, values};
 use serde_json::{Map, Value, json};
 
+use crate::alerts::{AlertBody, AlertView, MOST};
 use crate::endpoints::SettingList;
 use crate::field::Slot;
-use crate::table::{MAIL, Setting, TRACKING};
+use crate::table::{ENFORCED_TLS, MAIL, Setting, TRACKING};
 use crate::user::{AccountView, CostView, CreditsView, FIELDS, LONGEST};
 use crate::{App, routes};
 
@@ -33,13 +34,21 @@ fn described() -> Reference {
     let reference = [("mail_settings", MAIL), ("tracking_settings", TRACKING)]
         .into_iter()
         .fold(reference, settings);
+    let reference = calls(reference, ENFORCED_TLS, |change| {
+        change.about(
+            "With either of them on, mail leaves only over a connection that is encrypted with TLS 1.2 or newer; \
+             anything else blocks it, with the reason `TLS required but not supported`. The connection is that to the \
+             relay, or SES's own to the recipient's server; SES checks no certificates, so that `require_valid_cert` is \
+             refused there.",
+        )
+    });
     let link = |operation: Operation| {
         operation
             .extension()
             .answers_text(200, "A page.", "text/html")
             .answers_text(404, "The link does not work any more.", "text/html")
     };
-    user(reference)
+    alerts(user(reference))
         .on(
             "GET /forwards/confirm/{token}",
             link(Operation::new(
@@ -73,33 +82,40 @@ fn settings(reference: Reference, (list, all): (&str, &'static [Setting])) -> Re
             ),
     );
     all.iter().fold(reference, |reference, setting| {
-        let title = setting.name.replace('_', " ");
-        let mut change = Operation::new(format!("Changes the setting {title}"))
-            .about("What is left out stays. Takes effect within ten seconds.")
-            .body_as(SchemaOf::Given(schema(setting, Side::Body)))
-            .answers_as(
+        calls(reference, setting, |change| change)
+    })
+}
+
+/// The two calls of a setting.
+fn calls(
+    reference: Reference,
+    setting: &Setting,
+    more: impl FnOnce(Operation) -> Operation,
+) -> Reference {
+    let title = setting.name.replace('_', " ");
+    let mut change = Operation::new(format!("Changes the setting {title}"))
+        .about("What is left out stays. Takes effect within ten seconds.")
+        .body_as(SchemaOf::Given(schema(setting, Side::Body)))
+        .answers_as(
+            200,
+            "The setting.",
+            SchemaOf::Given(schema(setting, Side::Answer)),
+        );
+    if setting.forward.is_some() {
+        change = change
+            .about("Nothing is forwarded before the address is confirmed by a mailed link.")
+            .limit("5 such mails in 24 hours for an account with its subusers, 2 to an address.");
+    }
+    reference
+        .on(
+            format!("GET {}", setting.path),
+            Operation::new(format!("Shows the setting {title}")).answers_as(
                 200,
                 "The setting.",
                 SchemaOf::Given(schema(setting, Side::Answer)),
-            );
-        if setting.forward.is_some() {
-            change = change
-                .about("Nothing is forwarded before the address is confirmed by a mailed link.")
-                .limit(
-                    "5 such mails in 24 hours for an account with its subusers, 2 to an address.",
-                );
-        }
-        reference
-            .on(
-                format!("GET {}", setting.path),
-                Operation::new(format!("Shows the setting {title}")).answers_as(
-                    200,
-                    "The setting.",
-                    SchemaOf::Given(schema(setting, Side::Answer)),
-                ),
-            )
-            .on(format!("PATCH {}", setting.path), change)
-    })
+            ),
+        )
+        .on(format!("PATCH {}", setting.path), more(change))
 }
 
 /// Where a setting is.
@@ -141,6 +157,7 @@ impl Slot<'_> {
             Self::Entries(_) => values::texts(),
             Self::Address(_) => json!({"type": ["string", "null"]}),
             Self::LegacyAddress(_) => values::text(),
+            Self::TlsVersion(_) => json!({"type": "number", "enum": [1.1, 1.2, 1.3]}),
             Self::Addresses(_) => json!({
                 "type": "string",
                 "description": "Email addresses with a comma between them, at most 10.",
@@ -264,5 +281,52 @@ fn user(reference: Reference) -> Reference {
                 "DELETE /v3/user/multifactor_authentication",
             ],
             no_log_in(),
+        )
+}
+
+fn alerts(reference: Reference) -> Reference {
+    const CONFIRMED: &str = "Nothing is sent before the address is confirmed by a mailed link; a verified sender and an address of an \
+         authenticated domain need no link.";
+    const MAILS: &str =
+        "5 such mails in 24 hours for an account with its subusers, 2 to an address.";
+    let id = |operation: Operation| operation.path("alert_id", "The number of an alert.");
+    reference
+        .on(
+            "POST /v3/alerts",
+            Operation::new("Makes an alert, which mails figures of the account")
+                .about(
+                    "A `stats_notification` mails what the account sent in the day, week or month that has ended, at \
+                     midnight UTC. A `usage_limit` mails when so many percent of the sending allowance are used, once \
+                     in its period; it is looked at every 15 minutes, and never mails for an account without an \
+                     allowance.",
+                )
+                .about(CONFIRMED)
+                .limit(MAILS)
+                .limit(format!("An account has at most {MOST} alerts."))
+                .requires(["type", "email_to"])
+                .body::<AlertBody>()
+                .answers::<AlertView>(201, "The alert."),
+        )
+        .on(
+            "GET /v3/alerts",
+            Operation::new("Lists the alerts")
+                .answers::<Vec<AlertView>>(200, "The alerts, oldest first."),
+        )
+        .on(
+            "GET /v3/alerts/{alert_id}",
+            id(Operation::new("Shows an alert")).answers::<AlertView>(200, "The alert."),
+        )
+        .on(
+            "PATCH /v3/alerts/{alert_id}",
+            id(Operation::new("Changes an alert"))
+                .about("What is left out stays, and so does the type.")
+                .about(CONFIRMED)
+                .limit(MAILS)
+                .body::<AlertBody>()
+                .answers::<AlertView>(200, "The alert."),
+        )
+        .on(
+            "DELETE /v3/alerts/{alert_id}",
+            id(Operation::new("Deletes an alert")).answers_nothing(204, "The alert is deleted."),
         )
 }

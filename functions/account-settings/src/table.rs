@@ -1,7 +1,7 @@
 //! Every setting of an account as one table: its endpoint, its scopes, its line in the list, its
 //! fields and the rules between them. Shapes are those of API facts, appendix A.
 
-use posthaste_model::Problems;
+use posthaste_model::{Problems, TlsVersion};
 use posthaste_render::has_body_tag;
 use posthaste_store::{AccountSettings, Forward};
 use serde_json::{Map, Value};
@@ -180,6 +180,34 @@ pub(crate) const MAIL: &[Setting] = &[
     },
     setting!("mail_settings" / "plain_content": enabled: Flag(plain_content)),
 ];
+
+/// `/v3/user/settings/enforced_tls`.
+pub(crate) const ENFORCED_TLS: &Setting = &Setting {
+    path: "/v3/user/settings/enforced_tls",
+    ..setting!("user.settings" / "enforced_tls":
+        require_tls: Flag(enforced_tls.require_tls),
+        require_valid_cert: Flag(enforced_tls.require_valid_cert),
+        version: TlsVersion(enforced_tls.version)
+    )
+};
+
+/// The same where SES delivers.
+pub(crate) const ENFORCED_TLS_BY_SES: &Setting = &Setting {
+    rules: |all, found| {
+        let own = all.enforced_tls;
+        found.unless(
+            !own.require_valid_cert,
+            "require_valid_cert",
+            "mail leaves by Amazon SES here, which checks no certificates",
+        );
+        found.unless(
+            own.version <= TlsVersion::V1_2,
+            "version",
+            "mail leaves by Amazon SES here, which also uses TLS 1.2",
+        );
+    },
+    ..*ENFORCED_TLS
+};
 
 /// `/v3/tracking_settings/…`.
 pub(crate) const TRACKING: &[Setting] = &[

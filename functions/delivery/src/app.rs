@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use posthaste_blob::Blob;
-use posthaste_mailer::{Envelope, Mailer, Pools, RelayUrl, Ses, Smtp, SmtpConfig, Tags};
+use posthaste_mailer::{Envelope, Mailer, Pools, RelayUrl, Ses, SesSets, Smtp, SmtpConfig, Tags};
 use posthaste_model::{
     AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, Mail, Mailbox, MessageId, PublicUrl,
     RecipientCopy, Verp,
@@ -100,7 +100,7 @@ impl Identity {
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `EVENTS_QUEUE_URL`, `BUCKET_NAME`, `DELIVERY` (`ses`
-    /// or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `ACCOUNT_SETS`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
+    /// or a relay URL), `CONFIGURATION_SET`, `IP_POOLS`, `ACCOUNT_SETS`, `TLS_SET`, `STACK_SECRET`, `HOSTNAME_OF_SERVICE`,
     /// `BOUNCE_DOMAIN`, `TRACKING_URL` (or else `PUBLIC_URL`: unsubscribe links require one),
     /// `RETENTION_DAYS`, `SPAM_FILTER`, `DELIVERY_CONCURRENCY` (the functions that share the
     /// sending rate of SES, 1).
@@ -223,7 +223,12 @@ impl App {
         copy: RecipientCopy<'_>,
         rendered: &Rendered,
     ) -> Envelope {
-        let JobContext { job, mail, .. } = context;
+        let JobContext {
+            job,
+            mail,
+            settings,
+            ..
+        } = context;
         let from = mail.from_of(copy.personalization);
         let sender = from.email.wire();
         let foreign = |mailbox: &Mailbox| mailbox.email.needs_smtputf8();
@@ -232,6 +237,7 @@ impl App {
             to: copy.mailbox.email.clone(),
             foreign_sender: foreign(from) || rendered.reply_to.iter().any(foreign),
             pool: mail.ip_pool_name.clone(),
+            enforced_tls: settings.enforced_tls,
             tags: Tags {
                 account: job.account.clone(),
                 message: job.message.clone(),
@@ -248,8 +254,12 @@ fn mailer(platform: &Platform) -> Result<Mailer, ConfigError> {
         return Ok(Mailer::Smtp(Smtp::new(SmtpConfig::new(relay))));
     }
     let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
-    let set = vars.get("CONFIGURATION_SET");
+    let sets = SesSets {
+        default: vars.get("CONFIGURATION_SET"),
+        pools,
+        accounts: vars.optional::<Pools>("ACCOUNT_SETS")?.unwrap_or_default(),
+        tls: vars.get("TLS_SET"),
+    };
     let aws = platform.aws("DELIVERY")?;
-    let accounts = vars.optional::<Pools>("ACCOUNT_SETS")?.unwrap_or_default();
-    Ok(Mailer::Ses(Ses::with_sets(aws, set, pools, accounts)))
+    Ok(Mailer::Ses(Ses::with_sets(aws, sets)))
 }

@@ -4,7 +4,7 @@
 //! address says, and what its recipient would do with it is reported as if it had been done.
 
 use posthaste_mailer::{Attempt, Cause, Envelope, RefusalStage};
-use posthaste_model::{EmailAddress, Event, EventKind, FixedOutcome, UrlOffset};
+use posthaste_model::{EmailAddress, EnforcedTls, Event, EventKind, FixedOutcome, UrlOffset};
 use posthaste_queue::Job;
 use posthaste_render::{
     CLICK_PATH, EntityContext, LinkAction, LinkPart, Rendered, TOKEN_PARAMETER, UNSUBSCRIBE_PATH,
@@ -34,7 +34,14 @@ impl App {
             return self.mailer.hand_over(envelope, mail).await;
         }
         match &self.test_relay {
-            Some(TestRelay(relay)) => relay.hand_over(envelope, mail).await,
+            Some(TestRelay(relay)) => {
+                // It is in this process: nothing leaves by a connection.
+                let envelope = Envelope {
+                    enforced_tls: EnforcedTls::default(),
+                    ..envelope.clone()
+                };
+                relay.hand_over(&envelope, mail).await
+            }
             None => recorded(&envelope.to),
         }
     }

@@ -9,13 +9,14 @@ use posthaste_model::{AccountId, EmailAddress, Mail, Problem, Problems};
 
 use crate::App;
 
-/// Checks sender identity, template, batch and groups against the account. A sender that is not the
+/// Checks sender identity, template, batch, pool and groups against the account. A sender that is not the
 /// account's is rejected alone, with its own status; all other problems are reported at once.
 pub(crate) async fn check(app: &App, caller: &Caller, mail: &Mail) -> Result<(), Rejection> {
     check_senders(app, caller, mail).await?;
     let mut found = Problems::default();
     crate::template::check(app, caller, mail, &mut found).await?;
     batch(app, caller, mail, &mut found).await?;
+    ip_pool(app, caller, mail, &mut found).await?;
     let unrecorded = groups(app, caller, mail, &mut found).await?;
     found.into_result()?;
     if !crate::template::fits(app, caller, mail).await? {
@@ -41,6 +42,27 @@ async fn batch(
     let known = app.store.batch_exists(caller.id(), batch, now).await?;
     let message = "The batch_id must be a valid batch id for your account.";
     found.unless(known, "batch_id", message);
+    Ok(())
+}
+
+/// An account that has pools names one of them (API facts 2.3). One without any may name a pool of the operator's
+/// (`IP_POOLS`).
+async fn ip_pool(
+    app: &App,
+    caller: &Caller,
+    mail: &Mail,
+    found: &mut Problems,
+) -> Result<(), Rejection> {
+    let Some(name) = &mail.ip_pool_name else {
+        return Ok(());
+    };
+    let pools = app.store.ip_pools(caller.id()).await?.pools;
+    if !pools.is_empty() && !pools.contains_key(name) {
+        let message = format!(
+            "The IP Pool name must be a valid pool name for your account. You provided [{name}]."
+        );
+        found.add("ip_pool_name", message);
+    }
     Ok(())
 }
 

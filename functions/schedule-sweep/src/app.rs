@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use posthaste_blob::Blob;
 use posthaste_erasure::OtherStore;
-use posthaste_model::Clock;
+use posthaste_model::{Clock, EmailAddress};
 use posthaste_outage::OutageStore;
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
@@ -34,6 +34,8 @@ pub struct App {
     /// The feedback queue, if SES is to be asked about copies without news.
     pub insights: Option<Queue>,
     pub clock: Clock,
+    /// The sender of alerts.
+    pub system_sender: EmailAddress,
     /// The time after which a sweep starts no new turn and leaves the rest to the next.
     pub budget: Duration,
     /// How many partitions are read at once.
@@ -45,7 +47,7 @@ pub struct App {
 impl App {
     /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `INBOUND_QUEUE_URL`,
     /// `SWEEP_SECONDS` (of work per call, 45), `SWEEP_AT_ONCE` (16), `MESSAGE_INSIGHTS` (`false`) and with
-    /// it `FEEDBACK_QUEUE_URL`.
+    /// it `FEEDBACK_QUEUE_URL`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER` (`no-reply` at the bounce domain).
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         let (store, blob) = (platform.store()?, platform.blob()?);
@@ -63,6 +65,7 @@ impl App {
                 None
             },
             clock,
+            system_sender: platform.system_sender()?,
             // The rule fires every minute: a sweep that ends before the next one begins does not
             // read the same rows at the same time.
             budget: Duration::from_secs(vars.positive("SWEEP_SECONDS", 45)?),

@@ -101,7 +101,9 @@ async fn page(
             DueTarget::Webhook => retries.push(row),
             DueTarget::Inbound => inbound.push(row),
             // Handled here, and not before their time.
-            DueTarget::Expire | DueTarget::Release | DueTarget::Erase => own.push(row),
+            DueTarget::Expire | DueTarget::Release | DueTarget::Erase | DueTarget::Alert => {
+                own.push(row);
+            }
         }
     }
     for (queue, rows) in [
@@ -118,6 +120,7 @@ async fn page(
             DueTarget::Release => release(app, &row, &mut end).await?,
             DueTarget::Expire => expire(app, &row, &mut end).await?,
             DueTarget::Erase => erase(app, &row, &mut end).await?,
+            DueTarget::Alert => crate::alert::look(app, &row).await?,
             DueTarget::Send | DueTarget::Webhook | DueTarget::Inbound => {}
         }
     }

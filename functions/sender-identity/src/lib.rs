@@ -1,4 +1,4 @@
-//! `/v3/whitelabel/domains…` and `/v3/verified_senders…`: the senders an account may use.
+//! `/v3/whitelabel/domains…`, `/v3/verified_senders…` and `/v3/senders…`: the senders an account may use.
 //!
 //! The v3 API has no scopes for verified senders; the scopes of domains apply, since both grant the
 //! right to send.
@@ -8,6 +8,7 @@ mod create;
 mod domains;
 mod lending;
 mod links;
+mod older_senders;
 mod page;
 #[cfg(test)]
 mod reference;
@@ -34,7 +35,8 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         app,
         gate: gate.clone(),
     };
-    senders_of(domains_of(Routes::new(gate))).with_state(state)
+    let routes = older_senders::routes(domains_of(Routes::new(gate)));
+    senders_of(routes).with_state(state)
 }
 
 /// What the handlers share; most of them want the [`App`] alone.

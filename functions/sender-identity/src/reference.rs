@@ -2,6 +2,7 @@
 
 use posthaste_testkit::reference::{Operation, Reference, values};
 
+use crate::older_senders::{OlderSender, OlderSenderBody, OlderSenderList};
 use crate::wire::{
     CreateDomain, DomainView, Failures, Ip, MailRecords, Results, SenderBody, ShownSender, Steps,
     Update, Username, Validated,
@@ -19,7 +20,7 @@ fn described() -> Reference {
         "Sender identity",
         "The domains and addresses that an account may send from.",
     );
-    senders(domains(reference))
+    older_senders(senders(domains(reference)))
 }
 
 fn paged(operation: Operation) -> Operation {
@@ -208,5 +209,47 @@ fn senders(reference: Reference) -> Reference {
                 .extension()
                 .answers_text(200, "A page.", "text/html")
                 .answers_text(404, "The link does not work any more.", "text/html"),
+        )
+}
+
+fn older_senders(reference: Reference) -> Reference {
+    let id = |operation: Operation| operation.path("sender_id", "The number of a sender.");
+    reference
+        .on(
+            "POST /v3/senders",
+            Operation::new("Registers a sender by the older API")
+                .about("The senders are those of `/v3/verified_senders`. `from.email` and `reply_to.email` are required.")
+                .requires(["nickname", "from", "reply_to", "address", "city", "country"])
+                .body::<OlderSenderBody>()
+                .answers::<OlderSender>(201, "The sender."),
+        )
+        .on(
+            "GET /v3/senders",
+            Operation::new("Lists the senders by the older API")
+                .answers::<OlderSenderList>(200, "The senders, oldest first."),
+        )
+        .on(
+            "GET /v3/senders/{sender_id}",
+            id(Operation::new("Shows a sender by the older API"))
+                .answers::<OlderSender>(200, "The sender."),
+        )
+        .on(
+            "PATCH /v3/senders/{sender_id}",
+            id(Operation::new("Changes a sender by the older API"))
+                .about("What is left out stays. Another `from.email` has to be verified again.")
+                .body::<OlderSenderBody>()
+                .answers::<OlderSender>(200, "The sender."),
+        )
+        .on(
+            "DELETE /v3/senders/{sender_id}",
+            id(Operation::new("Deletes a sender by the older API"))
+                .answers_nothing(204, "The sender is deleted."),
+        )
+        .on(
+            "POST /v3/senders/{sender_id}/resend_verification",
+            id(Operation::new("Mails the link of a sender again by the older API"))
+                .about("Within ten minutes of the last mail: 204, and no mail.")
+                .answers_nothing(204, "The mail is queued, or was a moment ago.")
+                .refuses(400),
         )
 }

@@ -12,7 +12,120 @@ use crate::app::number;
 use crate::links::VerificationMail;
 use crate::wire::{Failures, Results, SenderBody, ShownSender, Steps};
 
-/// Creates a sender and mails its owner a link; a sender in an authenticated domain needs none.
+/// A request about a sender, by either of the two APIs.
+pub(crate) struct SenderRequest<'a> {
+    pub(crate) app: &'a App,
+    pub(crate) gate: &'a Authorizer,
+    pub(crate) caller: &'a Caller,
+    pub(crate) gateway: &'a GatewayName,
+}
+
+impl SenderRequest<'_> {
+    /// Stores a sender and mails its owner a link; a sender in an authenticated domain needs none.
+    pub(crate) async fn create(
+        &self,
+        fields: SenderFields,
+        rules: &[FieldRule],
+    ) -> Result<VerifiedSender, Rejection> {
+        let Self { app, caller, .. } = *self;
+        let email = check(&fields, None, rules)?;
+        // Before the mail is counted: a repeated request after a lost response gets no second mail.
+        let earlier = app.store.sender_of(caller.id(), &email.folded()).await?;
+        if earlier.is_some() {
+            return Err(exists());
+        }
+        let verified = is_of_domain(app, caller.id(), &email).await?;
+        let mail = if verified {
+            None
+        } else {
+            Some(self.mail(&email).await?)
+        };
+        let now = app.clock.now();
+        let sender = VerifiedSender {
+            id: app.store.next_sender_id(caller.id()).await?,
+            account: caller.id().clone(),
+            folded: email.folded(),
+            verified,
+            token: None,
+            created_at: now,
+            updated_at: Some(now),
+            fields,
+        };
+        let link = mail.as_ref().map(|mail| &mail.link);
+        if app.store.create_sender(&sender, link).await? == Put::Taken {
+            discard(app, mail).await;
+            return Err(exists());
+        }
+        if let Some(mail) = mail {
+            mail.post(app).await?;
+        }
+        Ok(sender)
+    }
+
+    /// Changes a sender. Another address has to be verified anew.
+    pub(crate) async fn update(
+        &self,
+        id: i64,
+        rules: &[FieldRule],
+        edit: impl Fn(&mut SenderFields),
+    ) -> Result<VerifiedSender, Rejection> {
+        let Self { app, caller, .. } = *self;
+        let old = app.store.sender(caller.id(), id).await?;
+        let old = old.ok_or_else(Rejection::not_found)?;
+        let mut fields = old.fields.clone();
+        edit(&mut fields);
+        let email = check(&fields, Some(&old.fields), rules)?;
+        let folded = email.folded();
+        let moved = folded != old.folded;
+        let other = app.store.sender_of(caller.id(), &folded).await?;
+        if other.is_some_and(|other| other.id != id) {
+            return Err(exists());
+        }
+        let verified = moved && is_of_domain(app, caller.id(), &email).await?;
+        let mail = if moved && !verified {
+            Some(self.mail(&email).await?)
+        } else {
+            None
+        };
+        let now = app.clock.now();
+        let change = |sender: &mut VerifiedSender| {
+            edit(&mut sender.fields);
+            sender.updated_at = Some(now);
+            if sender.folded != folded {
+                sender.folded.clone_from(&folded);
+                sender.verified = verified;
+                sender.token = None;
+            }
+        };
+        let link = mail.as_ref().map(|mail| &mail.link);
+        let sender = match app
+            .store
+            .update_sender(caller.id(), id, link, change)
+            .await?
+        {
+            Resaved::Done(sender) => *sender,
+            Resaved::Missing => {
+                discard(app, mail).await;
+                return Err(Rejection::not_found());
+            }
+            Resaved::Taken => {
+                discard(app, mail).await;
+                return Err(exists());
+            }
+        };
+        if let Some(mail) = mail {
+            mail.post(app).await?;
+        }
+        Ok(sender)
+    }
+
+    async fn mail(&self, to: &EmailAddress) -> Result<VerificationMail, Rejection> {
+        let asks = (self.caller, self.gateway);
+        VerificationMail::write(self.app, self.gate, asks, to, false).await
+    }
+}
+
+/// `POST /v3/verified_senders`.
 pub(crate) async fn create(
     State(app): State<App>,
     State(gate): State<Authorizer>,
@@ -20,41 +133,19 @@ pub(crate) async fn create(
     gateway: GatewayName,
     JsonBody(body): JsonBody<SenderBody>,
 ) -> Result<(StatusCode, Json<ShownSender>), Rejection> {
+    let request = SenderRequest {
+        app: &app,
+        gate: &gate,
+        caller: &caller,
+        gateway: &gateway,
+    };
     let mut fields = SenderFields::default();
     body.over(&mut fields);
-    let email = check(&fields)?;
-    // Before the mail is counted: a repeated request after a lost response gets no second mail.
-    let earlier = app.store.sender_of(caller.id(), &email.folded()).await?;
-    if earlier.is_some() {
-        return Err(exists());
-    }
-    let verified = is_of_domain(&app, caller.id(), &email).await?;
-    let mail = if verified {
-        None
-    } else {
-        Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
-    };
-    let sender = VerifiedSender {
-        id: app.store.next_sender_id(caller.id()).await?,
-        account: caller.id().clone(),
-        folded: email.folded(),
-        verified,
-        token: None,
-        created_at: app.clock.now(),
-        fields,
-    };
-    let link = mail.as_ref().map(|mail| &mail.link);
-    if app.store.create_sender(&sender, link).await? == Put::Taken {
-        discard(&app, mail).await;
-        return Err(exists());
-    }
-    if let Some(mail) = mail {
-        mail.post(&app).await?;
-    }
+    let sender = request.create(fields, &RULES).await?;
     Ok((StatusCode::CREATED, Json(sender.into())))
 }
 
-/// Changes what is given. Another address has to be verified anew.
+/// `PATCH /v3/verified_senders/{id}`: changes what is given.
 pub(crate) async fn update(
     State(app): State<App>,
     State(gate): State<Authorizer>,
@@ -62,51 +153,14 @@ pub(crate) async fn update(
     PathParams(id): PathParams<String>,
     JsonBody(body): JsonBody<SenderBody>,
 ) -> Result<Json<ShownSender>, Rejection> {
-    let id = number(&id)?;
-    let old = app.store.sender(caller.id(), id).await?;
-    let old = old.ok_or_else(Rejection::not_found)?;
-    let mut fields = old.fields.clone();
-    body.over(&mut fields);
-    let email = check(&fields)?;
-    let folded = email.folded();
-    let moved = folded != old.folded;
-    let other = app.store.sender_of(caller.id(), &folded).await?;
-    if other.is_some_and(|other| other.id != id) {
-        return Err(exists());
-    }
-    let verified = moved && is_of_domain(&app, caller.id(), &email).await?;
-    let mail = if moved && !verified {
-        Some(VerificationMail::write(&app, &gate, (&caller, &gateway), &email, false).await?)
-    } else {
-        None
+    let request = SenderRequest {
+        app: &app,
+        gate: &gate,
+        caller: &caller,
+        gateway: &gateway,
     };
-    let change = |sender: &mut VerifiedSender| {
-        body.over(&mut sender.fields);
-        if sender.folded != folded {
-            sender.folded.clone_from(&folded);
-            sender.verified = verified;
-            sender.token = None;
-        }
-    };
-    let link = mail.as_ref().map(|mail| &mail.link);
-    let sender = match app
-        .store
-        .update_sender(caller.id(), id, link, change)
-        .await?
-    {
-        Resaved::Done(sender) => *sender,
-        Resaved::Missing => {
-            discard(&app, mail).await;
-            return Err(Rejection::not_found());
-        }
-        Resaved::Taken => {
-            discard(&app, mail).await;
-            return Err(exists());
-        }
-    };
-    if let Some(mail) = mail {
-        mail.post(&app).await?;
-    }
+    let edit = |fields: &mut SenderFields| body.over(fields);
+    let sender = request.update(number(&id)?, &RULES, edit).await?;
     Ok(Json(sender.into()))
 }
 
@@ -132,26 +186,55 @@ async fn is_of_domain(
     Ok(domain.is_some())
 }
 
-/// The lengths of API facts, appendix A. Gives back the address to send from.
-fn check(fields: &SenderFields) -> Result<EmailAddress, Rejection> {
+/// A field of a sender, whether it is required, and the characters that it has at most.
+pub(crate) type FieldRule = (SenderField, bool, usize);
+
+/// A text of a sender, by its name in errors.
+pub(crate) type SenderField = (&'static str, fn(&SenderFields) -> &String);
+
+pub(crate) const NICKNAME: SenderField = ("nickname", |fields| &fields.nickname);
+pub(crate) const FROM_EMAIL: SenderField = ("from_email", |fields| &fields.from_email);
+pub(crate) const FROM_NAME: SenderField = ("from_name", |fields| &fields.from_name);
+pub(crate) const REPLY_TO: SenderField = ("reply_to", |fields| &fields.reply_to);
+pub(crate) const REPLY_TO_NAME: SenderField = ("reply_to_name", |fields| &fields.reply_to_name);
+pub(crate) const ADDRESS: SenderField = ("address", |fields| &fields.address);
+pub(crate) const CITY: SenderField = ("city", |fields| &fields.city);
+pub(crate) const STATE: SenderField = ("state", |fields| &fields.state);
+pub(crate) const ZIP: SenderField = ("zip", |fields| &fields.zip);
+pub(crate) const COUNTRY: SenderField = ("country", |fields| &fields.country);
+
+/// The rules of API facts, appendix A.
+const RULES: [FieldRule; 11] = [
+    (NICKNAME, true, 100),
+    (FROM_EMAIL, true, 256),
+    (FROM_NAME, false, 256),
+    (REPLY_TO, true, 256),
+    (REPLY_TO_NAME, false, 256),
+    (ADDRESS, false, 100),
+    (("address2", |fields| &fields.address2), false, 100),
+    (STATE, false, 2),
+    (CITY, false, 150),
+    (ZIP, false, 10),
+    (COUNTRY, false, 100),
+];
+
+/// The address to send from, unless a field breaks its rule. A field that stays as it was is not looked at: the two
+/// APIs have different rules.
+fn check(
+    fields: &SenderFields,
+    old: Option<&SenderFields>,
+    rules: &[FieldRule],
+) -> Result<EmailAddress, Rejection> {
     let mut found = Problems::default();
-    for (name, value, required, most) in [
-        ("nickname", &fields.nickname, true, 100),
-        ("from_email", &fields.from_email, true, 256),
-        ("from_name", &fields.from_name, false, 256),
-        ("reply_to", &fields.reply_to, true, 256),
-        ("reply_to_name", &fields.reply_to_name, false, 256),
-        ("address", &fields.address, false, 100),
-        ("address2", &fields.address2, false, 100),
-        ("state", &fields.state, false, 2),
-        ("city", &fields.city, false, 150),
-        ("zip", &fields.zip, false, 10),
-        ("country", &fields.country, false, 100),
-    ] {
-        if required && value.trim().is_empty() {
-            found.add(name, format!("{name} is required"));
-        } else if value.chars().count() > most {
-            found.add(name, format!("{name} must be at most {most} characters"));
+    for ((name, value), required, most) in rules {
+        if old.is_some_and(|old| value(old) == value(fields)) {
+            continue;
+        }
+        let value = value(fields);
+        if *required && value.trim().is_empty() {
+            found.add(*name, format!("{name} is required"));
+        } else if value.chars().count() > *most {
+            found.add(*name, format!("{name} must be at most {most} characters"));
         }
     }
     for (name, value) in [

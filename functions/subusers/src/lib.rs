@@ -1,7 +1,9 @@
-//! `/v3/subusers…` and `/v3/partners/accounts`: accounts under an account, and how much they may send.
+//! `/v3/subusers…` and `/v3/partners/accounts`: accounts under an account, and how much they may send; and
+//! `/v3/partner_settings…`.
 
 mod accounts;
 mod credits;
+mod partner_settings;
 #[cfg(test)]
 mod reference;
 mod wire;
@@ -38,6 +40,8 @@ const IPS: &str = "/v3/subusers/{subuser_name}/ips";
 const CREDITS: &str = "/v3/subusers/{subuser_name}/credits";
 const REMAINING: &str = "/v3/subusers/{subuser_name}/credits/remaining";
 const CUSTOMERS: &str = "/v3/partners/accounts";
+const PARTNER_SETTINGS: &str = "/v3/partner_settings";
+const NEW_RELIC: &str = "/v3/partner_settings/new_relic";
 
 const CREATE: Access = Access::Scope("subusers.create");
 const READ: Access = Access::Scope("subusers.read");
@@ -53,6 +57,9 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let see = Access::Scope("subusers.credits.read");
     let set = Access::Scope("subusers.credits.update");
     let adjust = Access::Scope("subusers.credits.remaining.update");
+    let partners = Access::Scope("partner_settings.read");
+    let new_relic = Access::Scope("partner_settings.new_relic.read");
+    let change = Access::Scope("partner_settings.new_relic.update");
     Routes::new(gate)
         .at(Method::GET, ALL, READ, accounts::list)
         .at(Method::GET, CUSTOMERS, READ, accounts::customers)
@@ -65,6 +72,24 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::GET, CREDITS, see, credits::get)
         .at(Method::PUT, CREDITS, set, credits::put)
         .at(Method::PATCH, REMAINING, adjust, credits::adjust)
+        .at(
+            Method::GET,
+            PARTNER_SETTINGS,
+            partners,
+            partner_settings::list,
+        )
+        .at(
+            Method::GET,
+            NEW_RELIC,
+            new_relic,
+            partner_settings::new_relic,
+        )
+        .at(
+            Method::PATCH,
+            NEW_RELIC,
+            change,
+            partner_settings::change_new_relic,
+        )
         .with_state(state)
 }
 

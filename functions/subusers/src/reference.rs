@@ -2,6 +2,7 @@
 
 use posthaste_testkit::reference::{Operation, Reference, values};
 
+use crate::partner_settings::{NewRelic, NewRelicChange, PartnerSettings};
 use crate::wire::{
     Adjust, Allot, Allowance, CreateSubuser, CreatedSubuser, CustomerList, Disable, Ips, Subuser,
 };
@@ -114,5 +115,22 @@ fn described() -> Reference {
             .query("limit", values::integer(1, 100), "How many; 10 when it is left out.")
             .query("offset", values::text(), "The id after which the page begins, `pages.last` of the page before.")
             .answers::<CustomerList>(200, "The accounts."),
+    )
+    .on(
+        "GET /v3/partner_settings",
+        page(Operation::new("Lists the partner settings: there are none"))
+            .answers::<PartnerSettings>(200, "An empty list."),
+    )
+    .on(
+        "GET /v3/partner_settings/new_relic",
+        Operation::new("Shows the setting for New Relic, which is always off")
+            .answers::<NewRelic>(200, "The setting."),
+    )
+    .on(
+        "PATCH /v3/partner_settings/new_relic",
+        Operation::new("Leaves the setting for New Relic off")
+            .about("Enabling it is refused: an event webhook posts what the statistics are made of.")
+            .body::<NewRelicChange>()
+            .answers::<NewRelic>(200, "The setting."),
     )
 }

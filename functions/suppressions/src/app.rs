@@ -1,6 +1,7 @@
 //! What the function works with.
 
 use posthaste_http::{Caller, Rejection};
+use posthaste_identity::Resolver;
 use posthaste_model::{Clock, EmailAddress, Problems};
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Group, Store};
@@ -13,7 +14,13 @@ pub const MOST: usize = 1_000;
 pub struct App {
     pub store: Store,
     pub clock: Clock,
+    /// Looks up the domains of addresses; none on a host that asks no DNS.
+    pub resolver: Option<Resolver>,
 }
+
+/// What looks up the domains of addresses on the local host.
+#[derive(Clone)]
+pub struct AddressDns(pub Option<Resolver>);
 
 impl App {
     /// Reads `TABLE_NAME`.
@@ -21,6 +28,10 @@ impl App {
         Ok(Self {
             store: platform.store()?,
             clock: platform.clock(),
+            resolver: match platform.part::<AddressDns>() {
+                Some(AddressDns(resolver)) => resolver,
+                None => Some(Resolver::system()?),
+            },
         })
     }
 

@@ -1,4 +1,5 @@
-//! `/v3/suppression/…` and `/v3/asm/…`: who is not written to, and the unsubscribe groups.
+//! `/v3/suppression/…` and `/v3/asm/…`: who is not written to, and the unsubscribe groups; and
+//! `/v3/validations/email`: whether an address can get mail.
 
 mod app;
 mod everywhere;
@@ -8,12 +9,13 @@ mod lists;
 mod members;
 #[cfg(test)]
 mod reference;
+mod validation;
 mod wire;
 
 use http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
 
-pub use app::{App, MOST};
+pub use app::{AddressDns, App, MOST};
 use kind::{Blocks, Bounces, InvalidEmails, ListKind, SpamReports, Unsubscribes};
 
 /// The routes of this function.
@@ -62,7 +64,14 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
             "suppression.unsubscribes.delete",
         ],
     );
-    asm(routes).with_state(app)
+    asm(routes)
+        .at(
+            Method::POST,
+            "/v3/validations/email",
+            Access::Scope("validations.email.create"),
+            validation::validate,
+        )
+        .with_state(app)
 }
 
 /// The four routes of one list: the whole, and one address. A key for all lists opens each.

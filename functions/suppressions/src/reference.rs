@@ -2,6 +2,7 @@
 
 use posthaste_testkit::reference::{Operation, Reference, values};
 
+use crate::validation::{Validation, ValidationRequest};
 use crate::wire::{
     Clear, Emails, Global, GroupMembership, GroupRequest, GroupView, Left, SuppressionEntry,
 };
@@ -31,7 +32,25 @@ fn described() -> Reference {
         "Suppressions",
         "Addresses that mail is kept from: lists by cause, unsubscribe groups, global unsubscribes.",
     );
-    groups(LISTS.into_iter().fold(reference, list))
+    groups(LISTS.into_iter().fold(reference, list)).on(
+        "POST /v3/validations/email",
+        Operation::new("Validates an email address")
+            .about("A Full Access key does not hold the scope; it may give it to another key.")
+            .about(
+                "By its syntax, the DNS records of its domain, a list of domains of throw-away mailboxes, names of \
+                 roles, and the lists of the account; there is no model of other senders' mail. It is `Invalid` where \
+                 the syntax or the domain is, or mail to it has bounced, and `Risky` where it is a throw-away or a role \
+                 address, was blocked, complained or unsubscribed.",
+            )
+            .about(
+                "The score is 0 for an invalid address; otherwise 1, times 0.3 for a throw-away address, 0.6 for a role, \
+                 0.5 for a block, 0.2 for a complaint or an unsubscribe.",
+            )
+            .requires(["email"])
+            .body::<ValidationRequest>()
+            .answers::<Validation>(200, "What is known of the address.")
+            .refuses(501),
+    )
 }
 
 fn list(reference: Reference, (name, entries, entry): (&str, &str, &str)) -> Reference {

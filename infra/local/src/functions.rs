@@ -47,7 +47,7 @@ macro_rules! worker {
 }
 
 /// By the name of its folder in `functions`.
-pub const FUNCTIONS: [(&str, Function); 19] = [
+pub const FUNCTIONS: [(&str, Function); 20] = [
     ("access-settings", http!(access_settings)),
     ("account-settings", http!(account_settings)),
     ("activity", http!(activity)),
@@ -56,6 +56,7 @@ pub const FUNCTIONS: [(&str, Function); 19] = [
     ("event-settings", http!(event_settings)),
     ("first-account", worker!(first_account)),
     ("inbound-parse", worker!(inbound_parse)),
+    ("ips", http!(ips)),
     ("mail-batch", http!(mail_batch)),
     ("mail-send", http!(mail_send)),
     ("parse-settings", http!(parse_settings)),

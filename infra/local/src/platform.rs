@@ -111,6 +111,8 @@ fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
     own.insert(inbound_parse::SenderChecks(inbound_dns(
         &settings.inbound_dns,
     )));
+    own.insert(ips::NameDns(inbound_dns(&settings.inbound_dns)));
+    own.insert(suppressions::AddressDns(inbound_dns(&settings.inbound_dns)));
     // One variable on AWS, where each function has its own.
     if let Some(filter) = settings.spam_filter.clone() {
         own.insert(filter);

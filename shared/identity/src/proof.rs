@@ -105,6 +105,7 @@ pub async fn check(resolver: &Resolver, records: &[Record]) -> Result<Vec<Record
 pub fn judge(record: &Record, answer: &DnsRecords) -> Result<(), String> {
     let spf = |text: &str| text.to_ascii_lowercase().starts_with("v=spf1");
     let wanted = |found: &&String| match record.kind {
+        RecordKind::A => found.contains(&record.data),
         RecordKind::Cname | RecordKind::Mx => same_name(found, &record.data),
         RecordKind::Txt if spf(&record.data) => includes(found, &record.data),
         RecordKind::Txt => tag(found, "p").is_some_and(|p| Some(p) == tag(&record.data, "p")),

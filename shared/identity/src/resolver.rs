@@ -89,6 +89,20 @@ impl Resolver {
     }
 }
 
+impl Resolver {
+    /// Whether a domain takes mail: by an MX record other than the null one (RFC 7505), or where there is none by an
+    /// address (RFC 5321, section 5.1).
+    pub async fn takes_mail(&self, domain: &str) -> Result<bool, DnsError> {
+        let exchanges = self.lookup(RecordKind::Mx, domain).await?;
+        if !exchanges.is_empty() {
+            return Ok(exchanges
+                .iter()
+                .any(|exchange| !matches!(exchange.as_str(), "" | ".")));
+        }
+        Ok(!self.lookup(RecordKind::A, domain).await?.is_empty())
+    }
+}
+
 async fn ask(
     resolver: &TokioResolver,
     kind: RecordKind,
@@ -97,29 +111,38 @@ async fn ask(
     // A final dot: the system's search domains are not tried.
     let name = Name::from_utf8(format!("{}.", host.trim_end_matches('.')));
     let name = name.map_err(|e| DnsError::new(kind, e))?;
-    let record_type = match kind {
-        RecordKind::Cname => RecordType::CNAME,
-        RecordKind::Mx => RecordType::MX,
-        RecordKind::Txt => RecordType::TXT,
+    let record_types = match kind {
+        RecordKind::A => &[RecordType::A, RecordType::AAAA][..],
+        RecordKind::Cname => &[RecordType::CNAME],
+        RecordKind::Mx => &[RecordType::MX],
+        RecordKind::Txt => &[RecordType::TXT],
     };
-    let found = match resolver.lookup(name, record_type).await {
-        Ok(found) => found,
-        Err(error) if is_absent(&error) => return Ok(Vec::new()),
-        Err(error) => return Err(DnsError::new(kind, error)),
-    };
-    let data = found
-        .answers()
-        .iter()
-        .filter_map(|record| match &record.data {
-            RData::CNAME(name) if kind == RecordKind::Cname => Some(name.0.to_utf8()),
-            RData::MX(mx) => Some(mx.exchange.to_utf8()),
-            RData::TXT(txt) => {
-                let bytes: Vec<u8> = txt.txt_data.iter().flatten().copied().collect();
-                Some(String::from_utf8_lossy(&bytes).into_owned())
-            }
-            _ => None,
-        });
-    Ok(data.collect())
+    let mut data = Vec::new();
+    for record_type in record_types {
+        let found = match resolver.lookup(name.clone(), *record_type).await {
+            Ok(found) => found,
+            Err(error) if is_absent(&error) => continue,
+            Err(error) => return Err(DnsError::new(kind, error)),
+        };
+        let answers = found.answers().iter();
+        data.extend(answers.filter_map(|record| text(kind, &record.data)));
+    }
+    Ok(data)
+}
+
+/// The data of a record, if it is of the kind.
+fn text(kind: RecordKind, data: &RData) -> Option<String> {
+    match (kind, data) {
+        (RecordKind::A, RData::A(ip)) => Some(ip.0.to_string()),
+        (RecordKind::A, RData::AAAA(ip)) => Some(ip.0.to_string()),
+        (RecordKind::Cname, RData::CNAME(name)) => Some(name.0.to_utf8()),
+        (RecordKind::Mx, RData::MX(mx)) => Some(mx.exchange.to_utf8()),
+        (RecordKind::Txt, RData::TXT(txt)) => {
+            let bytes: Vec<u8> = txt.txt_data.iter().flatten().copied().collect();
+            Some(String::from_utf8_lossy(&bytes).into_owned())
+        }
+        _ => None,
+    }
 }
 
 /// The name, or a record of the type, does not exist. A server failure is not such an answer.

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use posthaste_mailer::{Attempt, Envelope, Mailer, Smtp, SmtpConfig, Tags};
-use posthaste_model::{AccountId, EmailAddress, MessageId};
+use posthaste_model::{AccountId, EmailAddress, EnforcedTls, MessageId};
 use posthaste_smtpd::{Config, Extensions, Handler, Session, SmtpLimits, SmtpReply, serve};
 use tokio::net::TcpListener;
 use tokio::task::JoinSet;
@@ -95,6 +95,7 @@ fn envelope() -> Envelope {
         to: EmailAddress::parse("ann@example.com").unwrap(),
         foreign_sender: false,
         pool: None,
+        enforced_tls: EnforcedTls::default(),
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),

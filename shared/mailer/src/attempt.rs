@@ -1,6 +1,6 @@
 //! The input and the result of a hand-over.
 
-use posthaste_model::{AccountId, EmailAddress, MessageId};
+use posthaste_model::{AccountId, EmailAddress, EnforcedTls, MessageId};
 
 use crate::EnhancedStatus;
 
@@ -16,6 +16,8 @@ pub struct Envelope {
     pub foreign_sender: bool,
     /// The pool of sending addresses that the caller named; SMTP ignores it.
     pub pool: Option<String>,
+    /// What the account requires of the connection.
+    pub enforced_tls: EnforcedTls,
     pub tags: Tags,
 }
 
@@ -137,6 +139,22 @@ impl Attempt {
     /// What to write for [`Attempt::Unsupported`] where a relay's reply is expected
     /// (status from RFC 6531 section 3.7.4.1).
     pub const UNSUPPORTED: &str = "553 5.6.7 the relay does not take addresses that need SMTPUTF8";
+
+    /// The reason that the v3 API gives for a mail whose account requires more of the connection than it has.
+    pub const NOT_ENCRYPTED: &str = "TLS required but not supported";
+
+    /// The bounce of such a mail, which suppresses no address. RFC 3463, section 3.8: 5.7.4 where security features
+    /// are not supported, 5.7.5 where cryptography fails.
+    pub(crate) fn not_encrypted(detail: u16, ip: Option<String>, tls: bool) -> Self {
+        Self::Bounced {
+            code: 550,
+            response: Self::NOT_ENCRYPTED.to_owned(),
+            status: Some(EnhancedStatus::new(5, 7, detail)),
+            stage: RefusalStage::Data,
+            ip,
+            tls,
+        }
+    }
 
     pub(crate) fn relay_error(response: String) -> Self {
         Self::Deferred {

@@ -21,12 +21,12 @@ use aws_sdk_sesv2::operation::send_email::SendEmailError;
 use aws_sdk_sesv2::operation::send_email::builders::SendEmailFluentBuilder;
 use aws_sdk_sesv2::primitives::Blob;
 use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
-use posthaste_model::causes;
+use posthaste_model::{TlsVersion, causes};
 use tokio::sync::OnceCell;
 
 use crate::{Attempt, Cause, EnhancedStatus, Envelope, RefusalStage, SendLimit};
 
-pub use identities::{SesAccount, SesDomain, SesError};
+pub use identities::{DedicatedIp, SesAccount, SesDomain, SesError};
 pub use insights::{InsightsError, SesInsight};
 
 /// Message tag with the account id.
@@ -88,38 +88,53 @@ impl FromStr for Pools {
 #[derive(Clone)]
 pub struct Ses(Arc<Inner>);
 
+/// The configuration sets that mail is sent with.
+#[derive(Clone, Debug, Default)]
+pub struct SesSets {
+    /// Of the mail that none of the others is for.
+    pub default: Option<String>,
+    /// Of the mail of some pools.
+    pub pools: Pools,
+    /// Of the mail of some accounts that names no such pool.
+    pub accounts: Pools,
+    /// Of the mail of accounts that enforce TLS, whatever it names: a set with the TLS policy `REQUIRE`, which SES
+    /// takes for TLS 1.2 or newer with any certificate. Without one such mail is refused.
+    pub tls: Option<String>,
+}
+
+impl SesSets {
+    fn of(&self, envelope: &Envelope) -> Option<&str> {
+        if envelope.enforced_tls.is_on() {
+            return self.tls.as_deref();
+        }
+        let pool = envelope.pool.as_deref();
+        let set = pool.and_then(|name| self.pools.set(name));
+        let set = set.or_else(|| self.accounts.set(envelope.tags.account.as_str()));
+        set.or(self.default.as_deref())
+    }
+}
+
 struct Inner {
     aws: SdkConfig,
-    configuration_set: Option<String>,
-    pools: Pools,
-    /// The sets of accounts, for mail that names no pool.
-    accounts: Pools,
+    sets: SesSets,
     client: OnceCell<Client>,
 }
 
 impl Ses {
     /// Builds no client yet: the first mail does.
     pub fn new(aws: &SdkConfig, configuration_set: Option<String>) -> Self {
-        Self::with_pools(aws, configuration_set, Pools::default())
+        let sets = SesSets {
+            default: configuration_set,
+            ..SesSets::default()
+        };
+        Self::with_sets(aws, sets)
     }
 
-    /// As `new`, with separate configuration sets for the mail of some pools.
-    pub fn with_pools(aws: &SdkConfig, configuration_set: Option<String>, pools: Pools) -> Self {
-        Self::with_sets(aws, configuration_set, pools, Pools::default())
-    }
-
-    /// As `with_pools`, with separate configuration sets for the other mail of some accounts.
-    pub fn with_sets(
-        aws: &SdkConfig,
-        configuration_set: Option<String>,
-        pools: Pools,
-        accounts: Pools,
-    ) -> Self {
+    /// As `new`, with separate configuration sets for some mail.
+    pub fn with_sets(aws: &SdkConfig, sets: SesSets) -> Self {
         Self(Arc::new(Inner {
             aws: aws.clone(),
-            configuration_set,
-            pools,
-            accounts,
+            sets,
             client: OnceCell::new(),
         }))
     }
@@ -128,6 +143,11 @@ impl Ses {
         // "Amazon SES does not support the SMTPUTF8 extension": its documentation on addresses.
         if envelope.foreign_sender || envelope.to.needs_smtputf8() {
             return Attempt::Unsupported;
+        }
+        let wanted = envelope.enforced_tls;
+        let is_beyond = wanted.require_valid_cert || wanted.version > TlsVersion::V1_2;
+        if wanted.is_on() && (is_beyond || self.0.sets.tls.is_none()) {
+            return Attempt::not_encrypted(4, None, false);
         }
         let client = self.0.client.get_or_init(|| async { client(&self.0.aws) });
         let call = self.call(client.await, envelope, message);
@@ -148,10 +168,7 @@ impl Ses {
     ) -> Result<SendEmailFluentBuilder, aws_sdk_sesv2::error::BuildError> {
         let tag = |name: &str, value: String| MessageTag::builder().name(name).value(value).build();
         let raw = RawMessage::builder().data(Blob::new(message)).build()?;
-        let pool = envelope.pool.as_deref();
-        let set = pool.and_then(|name| self.0.pools.set(name));
-        let set = set.or_else(|| self.0.accounts.set(envelope.tags.account.as_str()));
-        let set = set.or(self.0.configuration_set.as_deref());
+        let set = self.0.sets.of(envelope);
         let to = Destination::builder().to_addresses(envelope.to.wire());
         Ok(client
             .send_email()
@@ -314,9 +331,7 @@ fn judge(answer: &SendEmailError, text: &str, to: &str) -> Judgement {
 impl fmt::Debug for Ses {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Ses")
-            .field("configuration_set", &self.0.configuration_set)
-            .field("pools", &self.0.pools)
-            .field("accounts", &self.0.accounts)
+            .field("sets", &self.0.sets)
             .finish_non_exhaustive()
     }
 }

@@ -11,10 +11,10 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
 use posthaste_mailer::{
-    Attempt, Cause, Envelope, Mailer, RefusalStage, Ses, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT,
-    Tags,
+    Attempt, Cause, Envelope, Mailer, RefusalStage, Ses, SesSets, TAG_ACCOUNT, TAG_MESSAGE,
+    TAG_RECIPIENT, Tags,
 };
-use posthaste_model::{AccountId, EmailAddress, MessageId};
+use posthaste_model::{AccountId, EmailAddress, EnforcedTls, MessageId, TlsVersion};
 use serde_json::{Value, json};
 use tokio::io::AsyncReadExt as _;
 
@@ -49,8 +49,13 @@ fn client(url: String) -> Mailer {
     let pools = "News of Ann=ann-news".parse().unwrap();
     let apart = AccountId::from_bytes([3; 10]);
     let accounts = format!("{apart}=set-of-its-own").parse().unwrap();
-    let set = Some("posthaste".to_owned());
-    Mailer::Ses(Ses::with_sets(&aws, set, pools, accounts))
+    let sets = SesSets {
+        default: Some("posthaste".to_owned()),
+        pools,
+        accounts,
+        tls: Some("encrypted".to_owned()),
+    };
+    Mailer::Ses(Ses::with_sets(&aws, sets))
 }
 
 fn aws(url: String) -> SdkConfig {
@@ -69,6 +74,7 @@ fn envelope(to: &str) -> Envelope {
         to: EmailAddress::parse(to).unwrap(),
         foreign_sender: false,
         pool: None,
+        enforced_tls: EnforcedTls::default(),
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),
@@ -146,6 +152,53 @@ async fn a_pool_that_is_configured_has_its_own_set_and_any_other_has_none() {
     let calls = calls.lock().unwrap();
     let sets: Vec<_> = calls.iter().map(|c| &c["ConfigurationSetName"]).collect();
     assert_eq!(sets, ["ann-news", "posthaste", "posthaste"]);
+}
+
+/// SES requires TLS by the policy of a set; it checks no certificate and permits TLS 1.2.
+#[tokio::test]
+async fn mail_of_an_account_that_enforces_tls_leaves_through_a_set_that_requires_it() {
+    let (mailer, calls) = ses(200, "", r#"{"MessageId":"0100-abc"}"#).await;
+    let enforcing = |require_tls, require_valid_cert, version| Envelope {
+        pool: Some("News of Ann".to_owned()),
+        enforced_tls: EnforcedTls {
+            require_tls,
+            require_valid_cert,
+            version,
+        },
+        ..envelope("ann@example.com")
+    };
+    for (require_tls, require_valid_cert, version, want) in [
+        (false, false, TlsVersion::V1_3, Some("ann-news")),
+        (true, false, TlsVersion::V1_1, Some("encrypted")),
+        (true, false, TlsVersion::V1_2, Some("encrypted")),
+        (true, false, TlsVersion::V1_3, None),
+        (true, true, TlsVersion::V1_1, None),
+        (false, true, TlsVersion::V1_1, None),
+    ] {
+        let envelope = enforcing(require_tls, require_valid_cert, version);
+        let attempt = mailer.hand_over(&envelope, b"hi\r\n").await;
+        let call = calls.lock().unwrap().pop();
+        let set = call
+            .as_ref()
+            .map(|call| call["ConfigurationSetName"].as_str().unwrap());
+        assert_eq!(set, want, "{:?}", envelope.enforced_tls);
+        if want.is_none() {
+            assert!(
+                matches!(&attempt, Attempt::Bounced { response, .. } if response == Attempt::NOT_ENCRYPTED),
+                "{attempt:?}"
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn without_such_a_set_mail_that_requires_tls_is_not_handed_to_ses() {
+    // A call would be deferred: nothing listens there.
+    let mailer = Mailer::Ses(Ses::new(&aws("http://127.0.0.1:1".to_owned()), None));
+    let mut envelope = envelope("ann@example.com");
+    envelope.enforced_tls.require_tls = true;
+    let attempt = mailer.hand_over(&envelope, b"hi\r\n").await;
+    assert!(matches!(attempt, Attempt::Bounced { .. }), "{attempt:?}");
 }
 
 /// SES allows `A-Za-z0-9_-` in tags, 256 characters.

@@ -43,8 +43,8 @@ pub use send::{
     Attachment, Content, Disposition, Mail, Personalization, RecipientCopy, Role, Span,
 };
 pub use settings::{
-    AccountDefaults, Asm, ClickTracking, Footer, Ganalytics, MailSettings, OpenTracking,
-    SubscriptionTracking, Toggle, TrackingSettings, Wrapper,
+    AccountDefaults, Asm, ClickTracking, EnforcedTls, Footer, Ganalytics, MailSettings,
+    OpenTracking, SubscriptionTracking, TlsVersion, Toggle, TrackingSettings, Wrapper,
 };
 pub use submitted::{Raw, Submitted};
 pub use text::{Masked, causes, cut};

@@ -38,6 +38,8 @@ fn is_label(label: &str) -> bool {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum RecordKind {
+    /// An address, of either version of IP.
+    A,
     Cname,
     Mx,
     Txt,
@@ -46,6 +48,7 @@ pub enum RecordKind {
 impl fmt::Display for RecordKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::A => "A",
             Self::Cname => "CNAME",
             Self::Mx => "MX",
             Self::Txt => "TXT",

@@ -112,6 +112,37 @@ pub struct Ganalytics {
     pub utm_campaign: Option<String>,
 }
 
+/// What an account requires of the connection that its mail leaves by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EnforcedTls {
+    pub require_tls: bool,
+    /// Whether the certificate must be valid for the server; TLS is required then too.
+    pub require_valid_cert: bool,
+    /// The oldest version that is permitted where TLS is required.
+    pub version: TlsVersion,
+}
+
+impl EnforcedTls {
+    /// Whether mail may leave by encrypted connections only.
+    pub fn is_on(self) -> bool {
+        self.require_tls || self.require_valid_cert
+    }
+}
+
+/// A version of TLS, oldest first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub enum TlsVersion {
+    /// Connections use 1.2 or newer whatever is permitted (RFC 8996).
+    #[default]
+    #[serde(rename = "1.1")]
+    V1_1,
+    #[serde(rename = "1.2")]
+    V1_2,
+    #[serde(rename = "1.3")]
+    V1_3,
+}
+
 impl MailSettings {
     pub(crate) fn is_default(&self) -> bool {
         self == &Self::default()

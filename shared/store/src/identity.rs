@@ -1,13 +1,15 @@
 //! Who an account may send as: its domains, its verified senders, the addresses that it may forward
-//! reports to, and the mails by which owners confirm them.
+//! reports to, the mails by which owners confirm them, and its pools of sending addresses.
 
 mod domains;
 mod forwards;
+mod ips;
 mod senders;
 mod system_mails;
 
 pub use domains::{Borrower, DkimKey, Domain, Lent, SenderAuthority};
 pub use forwards::ForwardTo;
+pub use ips::{IpPools, MOST_IP_POOLS, MOST_IPS_OF_POOL, MOST_REVERSE_DNS, ReverseDns};
 pub use senders::{Resaved, SenderFields, SenderLink, VerifiedSender};
 pub use system_mails::{
     Counted, CountedMail, SYSTEM_MAIL_PAUSE, SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT,

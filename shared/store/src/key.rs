@@ -38,6 +38,9 @@
 //! | template             | `A#<account>`               | `TPL#<template>`                 |
 //! | texts of a version   | `A#<account>`               | `TPLTEXT#<texts>#<part>`         |
 //! | verified sender      | `A#<account>`               | `SENDER#<id, 10 digits>`         |
+//! | pools of sending addresses | `A#<account>`         | `IPPOOLS`                        |
+//! | names of addresses   | `A#<account>`               | `REVERSEDNS`                     |
+//! | alert                | `A#<account>`               | `ALERT#<id, 10 digits>`          |
 //! | name to send from    | `A#<account>`               | `FROM#<domain or address>`       |
 //! | request with a key   | `ONCE#<account>#<hash>`     | `ONCE`                           |
 //! | mailed link          | `LINK#<hash of the token>`  | `LINK`                           |
@@ -215,6 +218,18 @@ impl Key {
 
     pub(crate) fn sender(account: &AccountId, id: i64) -> Self {
         Self::of_account(account, format!("SENDER#{id:010}"))
+    }
+
+    pub(crate) fn ip_pools(account: &AccountId) -> Self {
+        Self::of_account(account, "IPPOOLS")
+    }
+
+    pub(crate) fn reverse_dns(account: &AccountId) -> Self {
+        Self::of_account(account, "REVERSEDNS")
+    }
+
+    pub(crate) fn alert(account: &AccountId, id: i64) -> Self {
+        Self::of_account(account, format!("ALERT#{id:010}"))
     }
 
     /// The holder row of a domain or address that the account may send from.

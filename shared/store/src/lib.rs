@@ -8,9 +8,9 @@
 //! | `table` | nothing: the primitives of rows, transactions, expressions, expiry |
 //! | `key` | the primary key of every row, in one table |
 //! | `access` | accounts, API keys, sessions, allowed networks, attempts, allowances, rates, settings |
-//! | `identity` | domains, verified senders, addresses to forward to, system mails |
+//! | `identity` | domains, verified senders, addresses to forward to, system mails, pools of sending addresses |
 //! | `mail` | templates, copies of recipients and their events, visits, the search |
-//! | `schedule` | due rows, scheduled mail, batches and what they hold back |
+//! | `schedule` | due rows, scheduled mail, batches and what they hold back, alerts |
 //! | `lists` | suppressions, unsubscribe groups |
 //! | `webhooks` | event webhooks, undelivered events |
 //! | `inbound` | parse settings, received mail, undelivered mail |
@@ -49,9 +49,10 @@ pub use access::{
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
 pub use identity::{
-    Borrower, Counted, CountedMail, DkimKey, Domain, ForwardTo, Lent, Resaved, SYSTEM_MAIL_PAUSE,
-    SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT, SYSTEM_MAILS_PER_ADDRESS, SenderAuthority,
-    SenderFields, SenderLink, SystemMail, VerifiedSender,
+    Borrower, Counted, CountedMail, DkimKey, Domain, ForwardTo, IpPools, Lent, MOST_IP_POOLS,
+    MOST_IPS_OF_POOL, MOST_REVERSE_DNS, Resaved, ReverseDns, SYSTEM_MAIL_PAUSE, SYSTEM_MAIL_PERIOD,
+    SYSTEM_MAILS_PER_ACCOUNT, SYSTEM_MAILS_PER_ADDRESS, SenderAuthority, SenderFields, SenderLink,
+    SystemMail, VerifiedSender,
 };
 pub use inbound::{ArrivalStage, Arriving, LostMail, ParseSetting};
 pub use key::Key;
@@ -69,9 +70,9 @@ pub use privacy::{
     CopiesPage, CopyTrace, Erasure, ErasurePhase, ErasureState, MOST_ERASED, ScanPosition,
 };
 pub use schedule::{
-    Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries, GRACE, HeldMessage,
-    HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail, ScheduledPart,
-    StoredArgs, WaitingCopies, WaitingCopy, WaitingDetails, WaitingPage,
+    Alert, AlertKind, Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries, GRACE,
+    HeldMessage, HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail,
+    ScheduledPart, StoredArgs, WaitingCopies, WaitingCopy, WaitingDetails, WaitingPage,
 };
 pub use stats::{
     Added, Bounced, DayBounces, DayStats, Hours, METRICS, MailEnd, SendingRates, Tally,

@@ -25,8 +25,9 @@ const STARS: [(&str, &str); 6] = [
 ];
 
 /// Actions that know no resource, and so take nothing but a star.
-const TAKE_ONLY_STARS: [&str; 4] = [
+const TAKE_ONLY_STARS: [&str; 5] = [
     "ses:GetAccount",
+    "ses:GetDedicatedIps",
     "ses:GetMessageInsights",
     "xray:PutTraceSegments",
     "xray:PutTelemetryRecords",

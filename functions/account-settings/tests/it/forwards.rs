@@ -16,7 +16,7 @@ fn to(email: &str) -> Value {
 
 impl TestApp {
     /// The mails that were sent since the last look.
-    fn mails(&self) -> Vec<Mail> {
+    pub(crate) fn mails(&self) -> Vec<Mail> {
         let jobs = self.queues.drain("send").into_iter();
         let mail = |(text, _): (String, _)| match Job::from_text(&text).unwrap().body {
             JobBody::Mail(mail) => *mail,
@@ -26,7 +26,7 @@ impl TestApp {
     }
 
     /// The path of the page in the one mail that was sent since the last look.
-    fn link(&self) -> String {
+    pub(crate) fn link(&self) -> String {
         let mails = self.mails();
         assert_eq!(mails.len(), 1);
         let text = &mails.first().unwrap().content.first().unwrap().value;
@@ -34,7 +34,7 @@ impl TestApp {
         rest.lines().next().unwrap().to_owned()
     }
 
-    async fn may_forward(&self, email: &str) -> bool {
+    pub(crate) async fn may_forward(&self, email: &str) -> bool {
         let email = EmailAddress::parse(email).unwrap();
         let id = &self.tenant.account.id;
         self.store.may_forward_to(id, &email).await.unwrap()

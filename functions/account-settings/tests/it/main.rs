@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod alerts;
+mod enforced_tls;
 mod forwards;
 mod mail;
 mod shared;

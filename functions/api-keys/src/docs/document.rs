@@ -11,7 +11,7 @@ use posthaste_model::DropReason;
 use serde_json::{Map, Value, json};
 
 /// What each function says of its routes. Its tests make the file (see `posthaste_testkit::reference`).
-const REFERENCES: [&str; 13] = [
+const REFERENCES: [&str; 14] = [
     include_str!("../../../mail-send/reference.json"),
     include_str!("../../../mail-batch/reference.json"),
     include_str!("../../../templates/reference.json"),
@@ -20,6 +20,7 @@ const REFERENCES: [&str; 13] = [
     include_str!("../../../parse-settings/reference.json"),
     include_str!("../../../activity/reference.json"),
     include_str!("../../../sender-identity/reference.json"),
+    include_str!("../../../ips/reference.json"),
     include_str!("../../reference.json"),
     include_str!("../../../access-settings/reference.json"),
     include_str!("../../../subusers/reference.json"),

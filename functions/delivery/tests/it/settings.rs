@@ -93,6 +93,25 @@ async fn who_is_on_the_whitelist_is_written_to_after_a_bounce_or_an_unsubscribe(
 }
 
 #[tokio::test]
+async fn mail_of_an_account_that_enforces_tls_is_blocked_at_a_relay_without_it() {
+    let app = TestApp::new(Script::new()).await;
+    let to = ["ann@example.com"];
+    assert_eq!(app.send(&to, json!({})).await[0].0, "delivered");
+    app.decide(|settings| settings.enforced_tls.require_tls = true)
+        .await;
+    let want = (
+        "bounce".to_owned(),
+        "TLS required but not supported".to_owned(),
+    );
+    assert_eq!(app.send(&to, json!({})).await, [want]);
+    assert_eq!(app.relay.received().len(), 1);
+    // A block keeps no later mail back.
+    app.decide(|settings| settings.enforced_tls.require_tls = false)
+        .await;
+    assert_eq!(app.send(&to, json!({})).await[0].0, "delivered");
+}
+
+#[tokio::test]
 async fn a_bounce_that_is_old_enough_is_forgotten() {
     let app = TestApp::new(Script::new()).await;
     app.mark("ann@example.com", SuppressionList::Bounces).await;

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use mail_send::Senders;
 use posthaste_mime::{HEADER_RULES, HeaderRule};
 use posthaste_model::Problem;
-use posthaste_store::GroupSaved;
+use posthaste_store::{GroupSaved, StoreError};
 use serde_json::{Value, json};
 
 use crate::test_app::TestApp;
@@ -167,6 +167,14 @@ async fn what_the_account_lacks_has_its_row_too() {
     app.tenant.domain(store, "example.com").await;
     let group = store.create_group(account, ("News", ""), false).await;
     assert!(matches!(group.unwrap(), GroupSaved::Done(group) if group.id == 1));
+    let pools = store.change_ip_pools(account, |pools| {
+        pools.pools.entry("news".to_owned()).or_default();
+        Ok::<_, StoreError>(())
+    });
+    pools.await.unwrap();
+    let known = with(&[("ip_pool_name", json!("news"))]);
+    app.send(&known).await.expect(202);
+    assert_eq!(app.queues.drain("send").len(), 1);
     let bare = app.bare_template().await;
     let remove = json!("remove");
     let mut problems = Vec::new();
@@ -186,6 +194,7 @@ async fn what_the_account_lacks_has_its_row_too() {
             400,
         ),
         (vec![("batch_id", json!("unknown"))], 400),
+        (vec![("ip_pool_name", json!("bulk"))], 400),
         (vec![("asm", json!({"group_id": 2}))], 400),
         (
             vec![(

@@ -99,6 +99,7 @@ async fn a_verified_sender_may_send_from_its_own_address() {
         verified: true,
         token: None,
         created_at: app.hand.now(),
+        updated_at: None,
         fields: SenderFields::default(),
     };
     assert_eq!(

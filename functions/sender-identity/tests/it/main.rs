@@ -9,6 +9,7 @@
 mod domains;
 mod lending;
 mod limits;
+mod older_senders;
 mod records;
 mod secrets;
 mod senders;

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod credits;
+mod partner_settings;
 
 use std::ops::Deref;
 

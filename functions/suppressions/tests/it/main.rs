@@ -8,6 +8,7 @@
 
 mod asm;
 mod lists;
+mod validation;
 
 use std::ops::Deref;
 

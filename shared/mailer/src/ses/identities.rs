@@ -9,7 +9,7 @@ use std::time::Duration;
 use aws_sdk_sesv2::config::retry::RetryConfig;
 use aws_sdk_sesv2::config::{Builder, Config};
 use aws_sdk_sesv2::error::{ProvideErrorMetadata, SdkError};
-use aws_sdk_sesv2::types::{DkimSigningAttributes, DkimSigningAttributesOrigin};
+use aws_sdk_sesv2::types::{DkimSigningAttributes, DkimSigningAttributesOrigin, WarmupStatus};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use posthaste_model::{EmailAddress, causes};
@@ -54,6 +54,16 @@ pub struct SesAccount {
     pub max_per_day: f64,
     pub max_per_second: f64,
     pub sent_in_a_day: f64,
+}
+
+/// A dedicated address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DedicatedIp {
+    pub ip: String,
+    /// SES's own pool that it is in.
+    pub pool: Option<String>,
+    /// Whether SES still limits what it sends from there.
+    pub warms_up: bool,
 }
 
 /// SES takes one call a second of each kind that is about identities, over all processes of the account: a call
@@ -179,5 +189,35 @@ impl Ses {
             max_per_second: quota.map_or(0.0, |quota| quota.max_send_rate()),
             sent_in_a_day: quota.map_or(0.0, |quota| quota.sent_last24_hours()),
         })
+    }
+
+    /// The dedicated addresses of the account in this region; none for an account without any.
+    pub async fn dedicated_ips(&self) -> Result<Vec<DedicatedIp>, SesError> {
+        let client = self
+            .0
+            .client
+            .get_or_init(|| async { client(&self.0.aws) })
+            .await;
+        let mut found = Vec::new();
+        let mut token = None;
+        loop {
+            let page = client
+                .get_dedicated_ips()
+                .set_next_token(token)
+                .customize()
+                .config_override(patient())
+                .send()
+                .await;
+            let page = page.map_err(|e| SesError::of(&e))?;
+            found.extend(page.dedicated_ips().iter().map(|ip| DedicatedIp {
+                ip: ip.ip().to_owned(),
+                pool: ip.pool_name().map(str::to_owned),
+                warms_up: *ip.warmup_status() == WarmupStatus::InProgress,
+            }));
+            token = page.next_token().map(str::to_owned);
+            if token.is_none() {
+                return Ok(found);
+            }
+        }
     }
 }

@@ -1,9 +1,11 @@
 //! One conversation with the relay, from the TCP connection to any number of mails.
 
+use posthaste_model::EnforcedTls;
 use tokio::time::{Instant, timeout};
 
 use super::reply_class::{ReplyClass, Step, classify_reply};
 use super::stuffing::Stuffing;
+use super::tls::Encryption;
 use super::wire::{Io, Wire, WireError};
 use super::{GRACE, Timeouts};
 use crate::reply::{Capabilities, RelayReply};
@@ -15,7 +17,10 @@ const PIECE: usize = 64 * 1024;
 pub(super) struct Connection {
     pub(super) wire: Wire<Box<dyn Io>>,
     pub(super) offers: Capabilities,
-    pub(super) tls: bool,
+    /// None for a connection in the clear.
+    pub(super) encryption: Option<Encryption>,
+    /// Why it is in the clear although the relay offered STARTTLS.
+    pub(super) starttls_refusal: Option<RelayReply>,
     /// The local address.
     pub(super) ip: Option<String>,
     pub(super) timeouts: Timeouts,
@@ -74,6 +79,7 @@ pub(super) struct Offer<'a> {
     pub(super) to: &'a str,
     pub(super) utf8: bool,
     pub(super) message: &'a [u8],
+    pub(super) enforced_tls: EnforcedTls,
     /// Later than this the message is not begun: its claim might end before it does.
     pub(super) ready_by: Instant,
 }
@@ -82,13 +88,14 @@ impl Connection {
     pub(super) fn new(
         wire: Wire<Box<dyn Io>>,
         offers: Capabilities,
-        tls: bool,
+        encryption: Option<Encryption>,
         timeouts: Timeouts,
     ) -> Self {
         Self {
             wire,
             offers,
-            tls,
+            encryption,
+            starttls_refusal: None,
             ip: None,
             timeouts,
             served: 0,

@@ -19,13 +19,15 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use posthaste_model::EmailAddress;
+use posthaste_model::{EmailAddress, EnforcedTls};
+use rustls::client::WebPkiServerVerifier;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
 use self::connection::{Connection, Offer};
 use self::open::TlsCache;
 use self::outcome::{accepted, attempt_of, reason, too_long};
+use self::tls::Encryption;
 use crate::{Attempt, Cause, Envelope, RelayUrl};
 
 pub use self::outcome::{Explained, Fate, SmtpStage, explain};
@@ -160,6 +162,7 @@ impl Smtp {
             to: &to,
             utf8: utf8 || envelope.foreign_sender || envelope.to.needs_smtputf8(),
             message,
+            enforced_tls: envelope.enforced_tls,
             ready_by,
         };
         if let Some(mut connection) = pool.idle_connection().await {
@@ -246,6 +249,18 @@ impl Pool {
 
     /// The outcome, and whether the connection was lost before the relay received any of the mail.
     async fn offer(&self, connection: &mut Connection, offer: &Offer<'_>) -> (Attempt, bool) {
+        let wanted = offer.enforced_tls;
+        let is_unchecked = |encryption: &Encryption| !encryption.is_checked();
+        let checks =
+            wanted.require_valid_cert && connection.encryption.as_ref().is_some_and(is_unchecked);
+        let verifier = if checks {
+            Some(self.tls.verifier(&self.config).await)
+        } else {
+            None
+        };
+        if let Some(attempt) = unmet(connection, wanted, verifier) {
+            return (attempt, false);
+        }
         let offers = connection.offers;
         if offer.utf8 && !offers.smtputf8 {
             return (Attempt::Unsupported, false);
@@ -257,7 +272,7 @@ impl Pool {
             utf8: offer.utf8 || (offers.smtputf8 && utf8_header()),
             ..*offer
         };
-        let (ip, tls) = (connection.ip.clone(), connection.tls);
+        let (ip, tls) = (connection.ip.clone(), connection.encryption.is_some());
         let length = u64::try_from(offer.message.len()).unwrap_or(u64::MAX);
         if let Some(longest) = offers.longest.filter(|longest| length > *longest) {
             return (too_long(longest, ip, tls), false);
@@ -269,6 +284,41 @@ impl Pool {
                 (attempt_of(failure, ip, tls), not_attempted)
             }
         }
+    }
+}
+
+/// What becomes of a mail whose account requires more of the connection than it has; none where it has all of it. The
+/// verifier is given where the handshake did not check the certificate.
+fn unmet(
+    connection: &Connection,
+    wanted: EnforcedTls,
+    verifier: Option<Result<&WebPkiServerVerifier, String>>,
+) -> Option<Attempt> {
+    if !wanted.is_on() {
+        return None;
+    }
+    let ip = connection.ip.clone();
+    let deferred = |response, ip| Attempt::Deferred {
+        response,
+        status: None,
+        cause: Cause::Sender,
+        ip,
+    };
+    let Some(encryption) = &connection.encryption else {
+        return Some(match &connection.starttls_refusal {
+            // RFC 3207, section 4: `454 TLS not available due to temporary reason`.
+            Some(reply) if reply.code / 100 == 4 => deferred(reply.line(), ip),
+            Some(_) | None => Attempt::not_encrypted(4, ip, false),
+        });
+    };
+    if !encryption.is_at_least(wanted.version) {
+        return Some(Attempt::not_encrypted(4, ip, true));
+    }
+    match verifier {
+        None => None,
+        Some(Ok(verifier)) if encryption.is_valid(verifier) => None,
+        Some(Ok(_)) => Some(Attempt::not_encrypted(5, ip, true)),
+        Some(Err(error)) => Some(deferred(error, ip)),
     }
 }
 

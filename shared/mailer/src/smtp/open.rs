@@ -1,9 +1,11 @@
 //! From the relay's URL to a connection that can take mail.
 
 use std::net::IpAddr;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use rustls::client::WebPkiServerVerifier;
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -11,6 +13,7 @@ use tokio_rustls::TlsConnector;
 
 use super::connection::{Connection, RelayFailure};
 use super::reply_class::Step;
+use super::tls::Encryption;
 use super::wire::{Io, Wire, WireError};
 use super::{SmtpConfig, tls};
 use crate::Tls;
@@ -36,7 +39,7 @@ pub(super) async fn open(config: &SmtpConfig, tls: &TlsCache) -> Result<Connecti
     connection.ip = local.map(|ip| ip.to_string());
     tracing::debug!(
         relay = %config.relay,
-        tls = connection.tls,
+        tls = connection.encryption.is_some(),
         pipelining = connection.offers.pipelining,
         "connected to the relay"
     );
@@ -82,6 +85,18 @@ fn literal(ip: Option<IpAddr>) -> String {
 pub(super) struct TlsCache {
     checked: tokio::sync::OnceCell<TlsConnector>,
     unchecked: tokio::sync::OnceCell<TlsConnector>,
+    verifier: tokio::sync::OnceCell<Arc<WebPkiServerVerifier>>,
+}
+
+impl TlsCache {
+    /// Checks certificates that a handshake did not.
+    pub(super) async fn verifier(
+        &self,
+        config: &SmtpConfig,
+    ) -> Result<&WebPkiServerVerifier, String> {
+        let make = || async { tls::verifier(config.authorities.as_deref()) };
+        Ok(self.verifier.get_or_try_init(make).await?)
+    }
 }
 
 struct Connector<'a> {
@@ -92,10 +107,11 @@ struct Connector<'a> {
 
 impl Connector<'_> {
     async fn wrapped(&self, stream: TcpStream) -> Result<Connection, RelayFailure> {
-        let mut wire = Wire::new(self.encrypt(stream).await?);
+        let (stream, encryption) = self.encrypt(stream).await?;
+        let mut wire = Wire::new(stream);
         self.greeting(&mut wire).await?;
         let offers = self.ehlo(&mut wire).await?;
-        Ok(Connection::new(wire, offers, true, self.config.timeouts))
+        Ok(self.connection(wire, offers, Some(encryption)))
     }
 
     async fn clear(&self, stream: TcpStream) -> Result<Connection, RelayFailure> {
@@ -103,6 +119,7 @@ impl Connector<'_> {
         self.greeting(&mut wire).await?;
         let offers = self.ehlo(&mut wire).await?;
         let wanted = self.config.relay.tls;
+        let mut starttls_refusal = None;
         if wanted != Tls::None && offers.starttls {
             let reply = self.ask(&mut wire, "STARTTLS\r\n").await?;
             if reply.code == 220 {
@@ -111,12 +128,24 @@ impl Connector<'_> {
             if wanted == Tls::Required {
                 return Err(RelayFailure::refused(Step::Connect, reply));
             }
+            starttls_refusal = Some(reply);
         } else if wanted == Tls::Required {
             return Err(RelayFailure::local("the relay does not offer STARTTLS"));
         }
         let (stream, _) = wire.into_stream();
         let wire: Wire<Box<dyn Io>> = Wire::new(Box::new(stream));
-        Ok(Connection::new(wire, offers, false, self.config.timeouts))
+        let mut connection = self.connection(wire, offers, None);
+        connection.starttls_refusal = starttls_refusal;
+        Ok(connection)
+    }
+
+    fn connection(
+        &self,
+        wire: Wire<Box<dyn Io>>,
+        offers: Capabilities,
+        encryption: Option<Encryption>,
+    ) -> Connection {
+        Connection::new(wire, offers, encryption, self.config.timeouts)
     }
 
     async fn started(&self, wire: Wire<TcpStream>) -> Result<Connection, RelayFailure> {
@@ -126,13 +155,15 @@ impl Connector<'_> {
                 "the relay spoke between STARTTLS and TLS",
             ));
         }
-        let mut wire = Wire::new(self.encrypt(stream).await?);
+        let (stream, encryption) = self.encrypt(stream).await?;
+        let mut wire = Wire::new(stream);
         // What was offered in the clear may have been injected.
         let offers = self.ehlo(&mut wire).await?;
-        Ok(Connection::new(wire, offers, true, self.config.timeouts))
+        Ok(self.connection(wire, offers, Some(encryption)))
     }
 
-    async fn encrypt(&self, stream: TcpStream) -> Result<Box<dyn Io>, RelayFailure> {
+    async fn encrypt(&self, stream: TcpStream) -> Result<(Box<dyn Io>, Encryption), RelayFailure> {
+        let is_checked = self.config.relay.tls != Tls::Opportunistic;
         let connector = match self.config.relay.tls {
             Tls::Opportunistic => {
                 let make = || async { tls::unchecked() };
@@ -148,8 +179,11 @@ impl Connector<'_> {
             RelayFailure::local("the relay's host is no name a certificate can have")
         })?;
         let limit = self.config.timeouts.connect;
-        match timeout(limit, connector.connect(name, stream)).await {
-            Ok(Ok(stream)) => Ok(Box::new(stream)),
+        match timeout(limit, connector.connect(name.clone(), stream)).await {
+            Ok(Ok(stream)) => {
+                let encryption = Encryption::of(stream.get_ref().1, name, is_checked);
+                Ok((Box::new(stream), encryption))
+            }
             Ok(Err(error)) => Err(RelayFailure::local(format!(
                 "TLS with the relay failed: {error}"
             ))),

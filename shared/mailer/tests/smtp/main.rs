@@ -18,7 +18,7 @@ use std::time::Duration;
 use posthaste_mailer::{
     Attempt, Cause, Envelope, Mailer, RefusalStage, Smtp, SmtpConfig, Tags, Timeouts,
 };
-use posthaste_model::{AccountId, EmailAddress, MessageId};
+use posthaste_model::{AccountId, EmailAddress, EnforcedTls, MessageId};
 use posthaste_testkit::relay::Relay;
 
 const SOON: Duration = Duration::from_secs(10);
@@ -29,6 +29,7 @@ fn envelope(to: &str) -> Envelope {
         to: EmailAddress::parse(to).unwrap(),
         foreign_sender: false,
         pool: None,
+        enforced_tls: EnforcedTls::default(),
         tags: Tags {
             account: AccountId::from_bytes([1; 10]),
             message: MessageId::from_bytes([2; 16]),

@@ -3,7 +3,7 @@
 //! Every change bumps `settings` of the account's own row in the same transaction, so that an
 //! account without settings costs no read, and a cache can tell whether they changed.
 
-use posthaste_model::{AccountDefaults, AccountId, EmailAddress, Timestamp};
+use posthaste_model::{AccountDefaults, AccountId, EmailAddress, EnforcedTls, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
@@ -21,6 +21,7 @@ pub struct AccountSettings {
     pub forward_bounce: Forward,
     pub forward_spam: Forward,
     pub spam_check: SpamCheck,
+    pub enforced_tls: EnforcedTls,
     /// Stored for clients that still set it; it has no effect on mail.
     pub bcc: Forward,
     /// Likewise.

@@ -22,6 +22,9 @@ pub struct VerifiedSender {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
     pub created_at: Timestamp,
+    /// When its fields were changed last; none in rows of before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_at: Option<Timestamp>,
     pub fields: SenderFields,
 }
 

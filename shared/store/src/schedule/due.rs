@@ -56,6 +56,8 @@ pub enum DueTarget {
     Release,
     /// The sweep itself: an erasure of addresses goes on.
     Erase,
+    /// The sweep itself: an alert is looked at.
+    Alert,
 }
 
 impl DueTarget {
@@ -67,6 +69,7 @@ impl DueTarget {
             Self::Expire => "expire",
             Self::Release => "release",
             Self::Erase => "erase",
+            Self::Alert => "alert",
         }
     }
 }

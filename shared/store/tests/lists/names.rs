@@ -63,6 +63,7 @@ fn sender(account: &AccountId) -> VerifiedSender {
         verified: false,
         token: None,
         created_at: NOW,
+        updated_at: None,
         fields: SenderFields::default(),
     }
 }

@@ -184,6 +184,7 @@ async fn a_verified_sender_with_the_longest_fields() {
         verified: false,
         token: Some("t".repeat(64)),
         created_at: NOW,
+        updated_at: None,
         fields: SenderFields {
             nickname: "\u{10348}".repeat(100),
             from_email: address.clone(),
