@@ -97,7 +97,8 @@ impl Slot<'_> {
             Self::Address(own) | Self::LegacyAddress(own) => *own = addresses(value, 1)?,
             Self::Addresses(own) => *own = addresses(value, ADDRESSES)?,
             Self::TlsVersion(own) => {
-                let named = |version: &TlsVersion| *value == Value::from(number_of(*version));
+                let number = value.as_f64().ok_or("must be 1.1, 1.2 or 1.3")?;
+                let named = |of: &TlsVersion| (number - number_of(*of)).abs() < f64::EPSILON;
                 let version = TLS_VERSIONS.into_iter().find(named);
                 *own = version.ok_or("must be 1.1, 1.2 or 1.3")?;
             }

@@ -6,7 +6,7 @@ use axum::Router;
 use futures_util::FutureExt as _;
 use posthaste_mailbox::{Chaos, ChaosStep, Mailbox, Release, ReleasedMail, Sources};
 use posthaste_mailer::{Attempt, Envelope, Mailer, Tags};
-use posthaste_model::{AccountId, Entropy};
+use posthaste_model::{AccountId, EnforcedTls, Entropy};
 use posthaste_queue::Queue;
 use posthaste_runtime::Platform;
 use posthaste_store::Store;
@@ -92,6 +92,7 @@ fn release(relay: Mailer, account: AccountId, entropy: Entropy) -> Release {
                     to: to.clone(),
                     foreign_sender: !mail.from.local().is_ascii(),
                     pool: None,
+                    enforced_tls: EnforcedTls::default(),
                     tags: Tags {
                         account: account.clone(),
                         message: message.clone(),

@@ -239,7 +239,7 @@ async fn an_alert_that_was_changed_or_deleted_is_not_sent_at_its_old_time() {
         frequency: Frequency::Monthly,
     };
     let change = store.change_alert(&changed.account, changed.id, &clock, |alert| {
-        alert.kind = monthly
+        alert.kind = monthly;
     });
     let now = change.await.unwrap().unwrap();
     assert!(
