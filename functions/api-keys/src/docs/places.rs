@@ -43,13 +43,26 @@ impl PlaceLinks {
 #[template(
     ext = "html",
     source = r#"<h1>Posthaste</h1><p>Version {{ places.version }}. Where things are:</p><ul>
-{%- for (name, target) in places.links %}<li><a href="{{ target }}">{{ name }}</a></li>{% endfor %}</ul>"#
+{%- for (name, target) in places.links %}<li><a href="{{ target }}">{{ name }}</a>
+{%- if let Some(what) = self::about(name) %}: {{ what }}{% endif %}</li>{% endfor %}</ul>"#
 )]
 struct PlacesPage<'p> {
     places: &'p PlaceLinks,
 }
 
+/// What a person finds in a place, in words.
+fn about(name: &str) -> Option<&'static str> {
+    match name {
+        "docs" => Some("the API reference, as a page"),
+        "openapi" => Some("the same as OpenAPI 3.1, for programs"),
+        "errors" => Some("what the messages of errors mean, and what to do"),
+        "health" => Some("whether the service is well"),
+        "mailbox" => Some("the mail that this service recorded"),
+        _ => None,
+    }
+}
+
 /// Where things are.
 pub(crate) fn page(places: &PlaceLinks) -> String {
-    framed("Posthaste", &[], &PlacesPage { places })
+    framed("Where things are", &[], &PlacesPage { places })
 }
