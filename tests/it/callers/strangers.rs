@@ -25,6 +25,8 @@ pub(crate) struct Ids {
     domain: i64,
     sender: i64,
     group: i64,
+    alert: i64,
+    pool: String,
     email: String,
     hostname: String,
 }
@@ -47,6 +49,8 @@ impl Ids {
             domain: 987_654,
             sender: 987_654,
             group: 987_654,
+            alert: 987_654,
+            pool: "pool-of-nobody".to_owned(),
             email: "nobody@absent.example".to_owned(),
             hostname: "in.nobody.example".to_owned(),
         }
@@ -99,6 +103,13 @@ impl Ids {
         let group = json!({"name": "theirs", "description": "Theirs"});
         let group = house.made(post.clone(), "/v3/asm/groups", &group).await;
         let group = group["id"].as_i64().expect("an id");
+        let alert =
+            json!({"type": "usage_limit", "percentage": 90, "email_to": "me@theirs.example"});
+        let alert = house.made(post.clone(), "/v3/alerts", &alert).await;
+        let pool = "pool-of-theirs".to_owned();
+        house
+            .made(post.clone(), "/v3/ips/pools", &json!({"name": pool}))
+            .await;
         let email = "someone@theirs.example".to_owned();
         let left = json!({"recipient_emails": [email]});
         for path in [
@@ -159,6 +170,8 @@ impl Ids {
             domain: domain["id"].as_i64().expect("an id"),
             sender: sender["id"].as_i64().expect("an id"),
             group,
+            alert: alert["id"].as_i64().expect("an id"),
+            pool,
             email,
             hostname: text(&parse, "hostname"),
             batch,
@@ -182,10 +195,15 @@ impl Ids {
             "version_id" => self.version.clone(),
             "id" if route.path.contains("/domains/") => self.domain.to_string(),
             "id" if route.path.contains("/verified_senders/") => self.sender.to_string(),
+            "sender_id" => self.sender.to_string(),
             "group_id" => self.group.to_string(),
+            "alert_id" => self.alert.to_string(),
+            "pool_name" => self.pool.clone(),
+            // The deployment has no address of its own here.
+            "id" if route.path.contains("/whitelabel/ips/") => "987654".to_owned(),
             "email" => self.email.clone(),
             "hostname" => self.hostname.clone(),
-            "ip" => "192.0.2.9".to_owned(),
+            "ip" | "ip_address" => "192.0.2.9".to_owned(),
             "classification" => "Content".to_owned(),
             // Signed, and of nobody in particular.
             "token" => "token".to_owned(),
@@ -242,6 +260,7 @@ impl Ids {
             &self.webhook,
             &self.template,
             &self.version,
+            &self.pool,
         ]
     }
 
@@ -283,7 +302,9 @@ async fn seen(house: &House, ids: &Ids, all: &[Route]) -> Vec<(String, String)> 
         let answer = house
             .call(&route.method, &path, house.key(), &json!({}))
             .await;
-        let owned = route.path.contains('{') && !route.path.contains("{token}");
+        let of_addresses =
+            route.path.contains("{ip_address}") || route.path.contains("/whitelabel/ips/");
+        let owned = route.path.contains('{') && !route.path.contains("{token}") && !of_addresses;
         assert!(answer.status == 200 || !owned, "{path}: {}", answer.body);
         seen.push((path, answer.body));
     }
@@ -324,8 +345,9 @@ async fn an_id_of_somebody_else_is_like_no_id_at_all() {
         let made = makes && answers.iter().all(|(status, _)| *status < 300);
         // By then the caller has two webhooks of its own, and this gives one the other's URL.
         let taken = route.method == Method::PATCH && route.path.ends_with("/event/settings");
-        // And a group of that name.
-        let named = route.method == Method::POST && route.path == "/v3/asm/groups";
+        // And a group, and a pool, of that name.
+        let named = ["/v3/asm/groups", "/v3/ips/pools"].contains(&route.path);
+        let named = named && route.method == Method::POST;
         // And an erasure is a job of the caller's own, whose id is made of the address.
         let erased = route.method == Method::DELETE && route.path.contains("/recipients/");
         if !made && !taken && !named && !erased {
