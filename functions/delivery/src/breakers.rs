@@ -126,8 +126,17 @@ impl RelayBreakers {
         since
     }
 
-    /// The relay takes no mail; returns whether that opened its breaker.
-    pub(crate) fn relay_failed(&mut self, response: &str, now: Timestamp) -> bool {
+    /// The relay takes no mail, as a copy of this account found; returns whether that opened its breaker.
+    pub(crate) fn relay_failed(
+        &mut self,
+        account: &AccountId,
+        response: &str,
+        now: Timestamp,
+    ) -> bool {
+        // Of the account's mails that says nothing: if the copy was to probe them, the next one does.
+        if let Some(mine) = self.accounts.get_mut(account) {
+            mine.breaker.cancel_probe(now);
+        }
         self.relay.failed(response, now)
     }
 
@@ -146,7 +155,9 @@ impl RelayBreakers {
         }
         let mine = self.accounts.entry(account.clone());
         let opened_mine = mine.or_insert_with(OfferBreaker::new).failed(response, now);
-        if self.last.as_ref() == Some(account) {
+        // The copy may be the one that probes the relay, which then still takes no mail: as a probe without
+        // a report it would seem under way for ever, and all mail that is released would wait on the queue.
+        if self.last.as_ref() == Some(account) && !self.relay.breaker.is_probing() {
             return opened_mine;
         }
         self.last = Some(account.clone());
@@ -259,7 +270,7 @@ mod tests {
         let later = NOW.plus(10);
         for n in 0..2 {
             // The first failure above counts as well.
-            assert_eq!(breakers.relay_failed("down", later), n == 1);
+            assert_eq!(breakers.relay_failed(&good, "down", later), n == 1);
         }
         assert_eq!(breakers.admit(&good, later), None);
         let known = OutageStage::Known(OutageScope::Relay);
@@ -268,6 +279,50 @@ mod tests {
         assert_eq!(breakers.admit(&bad, later), None);
         let probes = breakers.admit(&bad, later.plus(10)).unwrap();
         assert!(probes.relay && probes.account);
+    }
+
+    #[test]
+    fn a_probe_that_breaks_off_leaves_the_relay_known_to_be_out() {
+        let [bad, good] = accounts();
+        let mut breakers = RelayBreakers::new();
+        for _ in 0..3 {
+            breakers.relay_failed(&good, "down", NOW);
+        }
+        let mut now = NOW;
+        for pause in [10, 20, 40, 80] {
+            now = now.plus(pause);
+            assert!(breakers.admit(&bad, now).is_some_and(|probes| probes.relay));
+            assert_eq!(breakers.outage(&good, now).2, OutageStage::Probed);
+            breakers.mail_failed(&bad, "lost", now);
+            let known = OutageStage::Known(OutageScope::Relay);
+            assert_eq!(breakers.outage(&bad, now).2, known, "{pause}");
+            assert_eq!(breakers.outage(&good, now).2, known, "{pause}");
+        }
+    }
+
+    #[test]
+    fn a_probe_that_finds_the_relay_down_is_not_under_way_for_its_account() {
+        let [bad, good] = accounts();
+        let mut breakers = RelayBreakers::new();
+        for _ in 0..3 {
+            breakers.mail_failed(&bad, "lost", NOW);
+        }
+        let later = NOW.plus(10);
+        assert!(
+            breakers
+                .admit(&bad, later)
+                .is_some_and(|probes| probes.account)
+        );
+        breakers.relay_failed(&bad, "down", later);
+        breakers.record_success(&good);
+        let known = OutageStage::Known(OutageScope::Account(bad.clone()));
+        assert_eq!(breakers.outage(&bad, later).2, known);
+        // No time is lost for it.
+        assert!(
+            breakers
+                .admit(&bad, later)
+                .is_some_and(|probes| probes.account)
+        );
     }
 
     #[test]

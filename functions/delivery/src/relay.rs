@@ -2,8 +2,8 @@
 //! while the relay takes no mail.
 //!
 //! A copy that is not admitted costs no claim, no attempt and no event: its job waits on the queue,
-//! delayed, and is not in flight; in an outage that lasts it is moved to the bucket once (see
-//! `posthaste_outage`). So an outage costs each mail one write when its wait begins, and a throttle costs
+//! delayed, and is not in flight; in an outage that lasts it is moved to the bucket, where it lies for hours
+//! (see `posthaste_outage`). So an outage costs each mail one write when its wait begins, and a throttle costs
 //! nothing. The state is that of one process. Each process finds an outage by
 //! itself, with the first few copies, and probes by itself. The sending rate is shared by
 //! arithmetic: each process takes its part of what SES allows the account.
@@ -227,7 +227,7 @@ impl RelayGate {
     }
 
     fn fail(&self, account: &AccountId, response: &str, now: Timestamp) -> RelayWait {
-        if self.state().breakers.relay_failed(response, now) {
+        if self.state().breakers.relay_failed(account, response, now) {
             tracing::error!("the relay takes no mail, which waits from now on: {response}");
         } else {
             tracing::warn!("the relay takes no mail: {response}");
