@@ -3,8 +3,13 @@
 //!
 //! One copy costs one credit of an account with an allowance, charged at its first attempt by the
 //! job that claims it: a repeated job charges none, and a copy beyond the credits is dropped. The
-//! service's own notices are free: an account without credits can still verify a sender. A crash
-//! between claim and outcome charges the credit twice; it is not refunded.
+//! service's own notices are free: an account without credits can still verify a sender.
+//!
+//! A crash between claim and outcome charges the credit twice. So does a write to the table whose answer is
+//! lost, for all copies that it charges at once, as many as this process delivers at a time: each is tried
+//! again, and the client of the table by itself repeats a write up to three times. So one lost answer
+//! doubles these charges, and a table that takes writes but answers none multiplies them by three for each
+//! try of a job. What is charged too often is not refunded.
 
 use std::sync::Arc;
 

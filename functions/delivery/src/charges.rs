@@ -9,10 +9,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use posthaste_model::AccountId;
+use posthaste_store::StoreError;
 use tokio::sync::oneshot;
 
 /// Accounts of which charges are remembered to be under way.
 const MOST_ACCOUNTS: usize = 1_000;
+
+/// Whether a credit was taken.
+type Charged = Result<bool, StoreError>;
 
 /// The charges of a process.
 #[derive(Default)]
@@ -23,7 +27,7 @@ pub(crate) struct Charges {
 #[derive(Default)]
 struct AccountCharges {
     /// Those that the next charge pays for.
-    waiting: Mutex<Vec<oneshot::Sender<bool>>>,
+    waiting: Mutex<Vec<oneshot::Sender<Charged>>>,
     /// Held during a charge.
     turn: tokio::sync::Mutex<()>,
 }
@@ -42,15 +46,16 @@ impl Charges {
     }
 
     /// Charges one credit; `false` where the account has none left. `spend` takes so many and returns how
-    /// many there were.
-    pub(crate) async fn charge<E, F>(
+    /// many there were. If it fails it does for all that it was for: after one write that took its time to
+    /// fail they do not wait for as many others, and their jobs are tried again.
+    pub(crate) async fn charge<F>(
         &self,
         account: &AccountId,
         // Not an `AsyncFn`: the compiler does not find the future of that to be `Send`.
         spend: impl Fn(u32) -> F,
-    ) -> Result<bool, E>
+    ) -> Charged
     where
-        F: Future<Output = Result<u32, E>>,
+        F: Future<Output = Result<u32, StoreError>>,
     {
         let charges = self.of(account);
         loop {
@@ -58,20 +63,23 @@ impl Charges {
             lock(&charges.waiting).push(paid);
             let _turn = charges.turn.lock().await;
             match is_paid.try_recv() {
-                Ok(is_paid) => return Ok(is_paid),
-                // The charge that was to pay for this one failed.
+                Ok(charged) => return charged,
+                // The copy that was to pay for this one is not worked on any more.
                 Err(oneshot::error::TryRecvError::Closed) => continue,
                 Err(oneshot::error::TryRecvError::Empty) => {}
             }
-            let waiting = std::mem::take(&mut *lock(&charges.waiting));
+            let mut waiting = std::mem::take(&mut *lock(&charges.waiting));
+            // A copy that is not worked on any more has no receiver.
+            waiting.retain(|paid| !paid.is_closed());
             let count = u32::try_from(waiting.len()).unwrap_or(u32::MAX);
-            let granted = spend(count).await?;
+            let granted = spend(count).await;
             for (place, paid) in (0..).zip(waiting) {
-                // A copy that is not worked on any more has no receiver.
-                let _ = paid.send(place < granted);
+                let charged = granted.clone().map(|granted| place < granted);
+                // One that ended meanwhile.
+                let _ = paid.send(charged);
             }
-            if let Ok(is_paid) = is_paid.try_recv() {
-                return Ok(is_paid);
+            if let Ok(charged) = is_paid.try_recv() {
+                return charged;
             }
         }
     }
@@ -79,9 +87,12 @@ impl Charges {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use futures_util::future::join_all;
     use posthaste_testkit::entropy;
     use tokio::sync::Semaphore;
+    use tokio::time::timeout;
 
     use super::*;
 
@@ -100,7 +111,7 @@ mod tests {
                     let _come = come.acquire().await;
                 }
                 if lock(calls).len() <= fails {
-                    return Err("the table fails");
+                    return Err(StoreError::Unreachable("the table fails".to_owned()));
                 }
                 let mut left = lock(left);
                 let granted = n.min(*left);
@@ -131,10 +142,30 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_write_that_fails_fails_the_copy_that_made_it_alone() {
+    async fn a_write_that_fails_fails_all_copies_that_it_was_for() {
         let (paid, calls) = charged(10, 100, 2).await;
-        assert_eq!(paid.iter().filter(|paid| paid.is_none()).count(), 2);
-        assert_eq!(paid.iter().filter(|paid| **paid == Some(true)).count(), 8);
-        assert_eq!(calls, [1, 9, 8]);
+        assert_eq!(paid, [None; 10]);
+        assert_eq!(calls, [1, 9]);
+        let (paid, calls) = charged(10, 100, 1).await;
+        assert_eq!(paid.iter().filter(|paid| paid.is_none()).count(), 1);
+        assert_eq!(paid.iter().filter(|paid| **paid == Some(true)).count(), 9);
+        assert_eq!(calls, [1, 9]);
+    }
+
+    #[tokio::test]
+    async fn a_copy_that_is_not_worked_on_any_more_is_not_paid_for() {
+        let (charges, account) = (Charges::default(), entropy().account_id());
+        let calls = Mutex::new(Vec::new());
+        let spend = |n: u32| {
+            lock(&calls).push(n);
+            async move { Ok(n) }
+        };
+        let turn = charges.of(&account);
+        let first = turn.turn.lock().await;
+        let left = timeout(Duration::ZERO, charges.charge(&account, spend)).await;
+        assert!(left.is_err());
+        drop(first);
+        assert_eq!(charges.charge(&account, spend).await, Ok(true));
+        assert_eq!(*lock(&calls), [1]);
     }
 }
