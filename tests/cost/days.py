@@ -20,6 +20,8 @@ JOBS, NEWS = 10, 100
 SHORTEST, LONGEST = 60, 600
 # Messages are received when the outage is found and when they are moved to the bucket; then once more, as all are.
 MOVED = 2
+# Seconds after which what is in the bucket is tried in any case, and moved there again (shared/outage/src/lib.rs).
+TURN = 6 * 3_600
 # Days for which the bucket keeps what was deleted.
 VERSIONS = 3
 ARCHITECTURE = "x86_64"
@@ -49,8 +51,11 @@ def probes(seconds):
 
 def outage(seconds, mails=WAITING):
     """Mails that wait for a relay that takes none, beside what they cost when they leave: one write when the wait
-    begins, one event, a message that waits on the queue once, and a place in the bucket until mail is released."""
+    begins, one event, a message that waits on the queue once, and a place in the bucket until mail is released, but for
+    six hours at most: then it is sent, received and stored again."""
     batches, tried = mails / JOBS, probes(seconds)
+    turns = (seconds - 1) // TURN
+    received = (MOVED + turns) * batches
     receives, deletes = polled([JOBS], MESSAGE)
     sends = chunks(JOBS * MESSAGE, 64 * KB)
     # The events of a batch are one message, which is received with others.
@@ -60,15 +65,15 @@ def outage(seconds, mails=WAITING):
         # The wait's begin; what a probe notes when it is released and when it comes back.
         Line("DynamoDB", "dynamodb_write", mails + 2 * tried),
         # Onto the queue for the first wait, and by the sweep when mail is released.
-        Line("SQS", "sqs_request", MOVED * batches * (receives + deletes) + 2 * batches * sends + events),
+        Line("SQS", "sqs_request", received * (receives + deletes) + (2 + turns) * batches * sends + events),
         # The jobs of a batch; a probe and the rest of its blob; a list each minute.
-        Line("S3", "s3_put", batches + 2 * tried + seconds / 60),
-        Line("S3", "s3_get", batches + tried),
+        Line("S3", "s3_put", (1 + turns) * batches + 2 * tried + seconds / 60),
+        Line("S3", "s3_get", (1 + turns) * batches + tried),
         Line("S3", "s3_gb_month", stored),
         # Ten messages that are read and sent on, or stored; a blob that is read and sent.
-        *invocations(MOVED * batches, 40, 512),
-        *invocations(batches / 1_000, 8_000, 512),
-        logged(MOVED * batches),
+        *invocations(received, 40, 512),
+        *invocations((1 + turns) * batches / 1_000, 8_000, 512),
+        logged(received),
     ]
 
 

@@ -1,10 +1,12 @@
 //! Mail that waits in the bucket while the relay takes none.
 //!
 //! On the queue it would be received again every few minutes, however long the outage is. So `delivery`
-//! moves it here once: the jobs of a batch as one blob, named by when the first of them expires.
+//! moves it here: the jobs of a batch as one blob, named by when they are released at the latest.
 //! `schedule-sweep` releases it ([`OutageStore::release`]): every few minutes one job, to see whether the
 //! relay takes it; once nothing comes back a hundred times as many each minute, until all is on the queue
-//! again. Jobs that expire are released in any case: `delivery` ends them.
+//! again. Jobs that expire are released in any case: `delivery` ends them. So are those that have waited
+//! for six hours: where the relay takes some mails and not others, new ones are stored all the time, which
+//! cannot be told from a probe that came back.
 //!
 //! Each job is stored before its message leaves the queue, and sent before its blob is deleted. A process
 //! that dies in between leaves a job twice, which the claims of its copies absorb.
@@ -25,6 +27,9 @@ pub use release::OutageRelease;
 
 /// Outages of which this process remembers when it noted them last.
 const MOST_NOTED: usize = 1_000;
+
+/// The seconds that a job waits here at most, before it is tried whatever becomes of the others.
+const LONGEST: i64 = 6 * 3_600;
 
 /// A job that waits for the end of an outage.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,8 +64,8 @@ fn folder(scope: &OutageScope) -> String {
     format!("waiting/{}", scope.as_str())
 }
 
-/// When the first job in a blob expires.
-fn expires(name: &str) -> Option<Timestamp> {
+/// When the jobs in a blob no longer wait.
+fn wait_ends(name: &str) -> Option<Timestamp> {
     let (_, name) = name.rsplit_once('/')?;
     let (at, _) = name.split_once('-')?;
     at.parse().ok().map(Timestamp)
@@ -88,7 +93,8 @@ impl OutageStore {
         }
         for (scope, (expires, jobs)) in packs {
             self.note(&scope).await?;
-            self.put_pack(&scope, expires, jobs).await?;
+            let ends = expires.min(self.clock.now().plus(LONGEST));
+            self.put_pack(&scope, ends, jobs).await?;
         }
         Ok(())
     }
@@ -115,11 +121,11 @@ impl OutageStore {
     async fn put_pack(
         &self,
         scope: &OutageScope,
-        expires: Timestamp,
+        ends: Timestamp,
         jobs: Vec<String>,
     ) -> Result<(), WorkError> {
         let own = u64::from_le_bytes(self.entropy.bytes());
-        let name = format!("{}/{:010}-{own:016x}", folder(scope), expires.0.max(0));
+        let name = format!("{}/{:010}-{own:016x}", folder(scope), ends.0.max(0));
         let bytes = serde_json::to_vec(&JobPack { v: 1, jobs });
         let bytes = bytes.map_err(|e| WorkError::Job(e.into()))?;
         Ok(self.blob.put(&name, Bytes::from(bytes)).await?)

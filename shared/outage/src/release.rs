@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use futures_util::future::try_join_all;
+use futures_util::future::join_all;
 use posthaste_model::{Millis, Timestamp};
 use posthaste_queue::Queue;
 use posthaste_runtime::WorkError;
 use posthaste_store::{OutageScope, OutageWait, StoredRow};
 
-use crate::{OutageStore, expires, folder};
+use crate::{OutageStore, folder, wait_ends};
 
 /// Blobs that are listed of an outage, which costs a call, and while its mail is released.
 const LISTED: usize = 1_000;
@@ -43,8 +43,15 @@ pub struct OutageRelease {
     pub jobs: usize,
     /// Blobs that go on waiting, since the relay still takes no mail.
     pub waiting: usize,
-    /// Outages whose mail could not be released. It stays for the next call.
+    /// Outages of which some mail could not be released. It stays for the next call.
     pub failed: usize,
+}
+
+/// A release that is under way.
+struct Releasing<'a> {
+    send: &'a Queue,
+    until: Millis,
+    done: OutageRelease,
 }
 
 impl OutageStore {
@@ -55,17 +62,19 @@ impl OutageStore {
     pub async fn release(&self, send: &Queue, until: Millis) -> Result<OutageRelease, WorkError> {
         let mut all = OutageRelease::default();
         for (scope, row) in self.store.outages().await? {
-            match self.release_of(&scope, &row, send, until).await {
-                Ok(one) => {
-                    all.jobs += one.jobs;
-                    all.waiting += one.waiting;
-                }
-                Err(error) => {
-                    let scope = scope.as_str();
-                    tracing::error!(error = %error, "mail that waits for an outage ({scope}) could not be released: {error}");
-                    all.failed += 1;
-                }
+            let mut one = Releasing {
+                send,
+                until,
+                done: OutageRelease::default(),
+            };
+            if let Err(error) = self.release_of(&scope, &row, &mut one).await {
+                let scope = scope.as_str();
+                tracing::error!(error = %error, "mail that waits for an outage ({scope}) could not be released: {error}");
+                one.done.failed += 1;
             }
+            all.jobs += one.done.jobs;
+            all.waiting += one.done.waiting;
+            all.failed += one.done.failed.min(1);
         }
         Ok(all)
     }
@@ -74,11 +83,9 @@ impl OutageStore {
         &self,
         scope: &OutageScope,
         row: &StoredRow<OutageWait>,
-        send: &Queue,
-        until: Millis,
-    ) -> Result<OutageRelease, WorkError> {
+        release: &mut Releasing<'_>,
+    ) -> Result<(), WorkError> {
         let (wait, now) = (&row.value, self.clock.now());
-        let mut release = OutageRelease::default();
         let due = jobs_due(wait, now);
         let most = match due {
             None | Some(1) => LISTED,
@@ -89,51 +96,71 @@ impl OutageStore {
             if now.since(wait.stored_at) > SETTLED {
                 self.store.end_outage(row).await?;
             }
-            return Ok(release);
+            return Ok(());
         }
-        let is_over = |name: &String| expires(name).is_some_and(|at| at <= now);
+        let is_over = |name: &String| wait_ends(name).is_some_and(|at| at <= now);
         let (over, names): (Vec<_>, Vec<_>) = names.into_iter().partition(is_over);
-        release.jobs = self.send_packs(&over, usize::MAX, send, until).await?;
+        self.send_packs(&over, usize::MAX, release).await;
         if goes_on(wait) {
-            release.waiting = names.len();
+            release.done.waiting = names.len();
         }
         let Some(jobs) = due else {
-            return Ok(release);
+            return Ok(());
         };
-        // Before they are sent: what comes back of them is stored later.
-        self.store.note_release(scope, jobs, now).await?;
-        release.jobs += match jobs {
-            1 => self.probe(scope, &names, send).await?,
-            _ => {
-                let jobs = usize::try_from(jobs).unwrap_or(usize::MAX);
-                self.send_packs(&names, jobs, send, until).await?
+        // A release that sends nothing shows nothing of the relay: it is not noted, lest the next one be larger.
+        if names.is_empty() || self.clock.now_ms() >= release.until {
+            return Ok(());
+        }
+        if jobs == 1 {
+            if self.probe(scope, &names, release).await? {
+                // By the time before it was sent: if it comes back, that is not earlier.
+                self.store.note_release(scope, 1, now).await?;
             }
-        };
+        } else {
+            let most = usize::try_from(jobs).unwrap_or(usize::MAX);
+            self.store.note_release(scope, jobs, now).await?;
+            if self.send_packs(&names, most, release).await == 0 {
+                self.store.note_release(scope, wait.released, now).await?;
+            }
+        }
         tracing::info!(
             "{} jobs that waited for an outage ({}) are on the queue again",
-            release.jobs,
+            release.done.jobs,
             scope.as_str()
         );
-        Ok(release)
+        Ok(())
     }
 
-    /// Sends the jobs of these blobs until they are `most` or a few more. How many they were.
+    /// Sends the jobs of these blobs until they are `most` or a few more. How many they were. A blob that
+    /// cannot be read or sent stays, and holds up no other.
     async fn send_packs(
         &self,
         names: &[String],
         most: usize,
-        send: &Queue,
-        until: Millis,
-    ) -> Result<usize, WorkError> {
-        let mut sent = 0;
+        release: &mut Releasing<'_>,
+    ) -> usize {
+        let (send, until) = (release.send, release.until);
+        let (mut sent, mut failed) = (0, Vec::new());
         for several in names.chunks(AT_ONCE) {
             if sent >= most || self.clock.now_ms() >= until {
                 break;
             }
             let sending = several.iter().map(|name| self.send_pack(name, send));
-            sent += try_join_all(sending).await?.iter().sum::<usize>();
+            for one in join_all(sending).await {
+                match one {
+                    Ok(count) => sent += count,
+                    Err(error) => failed.push(error),
+                }
+            }
         }
-        Ok(sent)
+        if let Some(error) = failed.first() {
+            // One line for all: where the queue fails, it does so for each of thousands.
+            let count = failed.len();
+            tracing::error!(error = %error, "{count} blobs of mail that waits could not be released, the first of them: {error}");
+        }
+        release.done.failed += failed.len();
+        release.done.jobs += sent;
+        sent
     }
 
     async fn send_pack(&self, name: &str, send: &Queue) -> Result<usize, WorkError> {
@@ -148,30 +175,40 @@ impl OutageStore {
     }
 
     /// Sends one job of any of these blobs: a mail at which the relay breaks off is not always the one that
-    /// probes.
+    /// probes. Whether there was one.
     async fn probe(
         &self,
         scope: &OutageScope,
         names: &[String],
-        send: &Queue,
-    ) -> Result<usize, WorkError> {
+        release: &mut Releasing<'_>,
+    ) -> Result<bool, WorkError> {
         let any = self.entropy.below(names.len() as u64);
-        let Some(name) = usize::try_from(any).ok().and_then(|any| names.get(any)) else {
-            return Ok(0);
-        };
-        let Some(mut pack) = self.pack(name).await? else {
-            return Ok(0);
-        };
-        let Some(job) = pack.jobs.pop() else {
+        let any = usize::try_from(any).unwrap_or(0);
+        let several = names.len().min(AT_ONCE);
+        for name in names.iter().cycle().skip(any).take(several) {
+            let mut pack = match self.pack(name).await {
+                Ok(Some(pack)) => pack,
+                Ok(None) => continue,
+                Err(error) => {
+                    tracing::error!(error = %error, "mail that waits in {name} cannot be read: {error}");
+                    release.done.failed += 1;
+                    continue;
+                }
+            };
+            let Some(job) = pack.jobs.pop() else {
+                self.blob.delete(name).await?;
+                continue;
+            };
+            // First, so that nothing is stored twice each time that the queue fails.
+            release.send.send(job, Duration::ZERO).await?;
+            release.done.jobs += 1;
+            if let Some(ends) = wait_ends(name).filter(|_| !pack.jobs.is_empty()) {
+                self.put_pack(scope, ends, pack.jobs).await?;
+            }
             self.blob.delete(name).await?;
-            return Ok(0);
-        };
-        if let Some(at) = expires(name).filter(|_| !pack.jobs.is_empty()) {
-            self.put_pack(scope, at, pack.jobs).await?;
+            return Ok(true);
         }
-        send.send(job, Duration::ZERO).await?;
-        self.blob.delete(name).await?;
-        Ok(1)
+        Ok(false)
     }
 }
 

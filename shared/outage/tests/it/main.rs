@@ -4,8 +4,9 @@
 
 use posthaste_model::{AccountId, Millis, Timestamp};
 use posthaste_outage::{OutageRelease, OutageStore, StoredJob};
-use posthaste_store::OutageScope;
-use posthaste_testkit::{Services, entropy};
+use posthaste_store::{Key, OutageScope};
+use posthaste_testkit::{FailAfter, Services, entropy};
+use serde_json::json;
 
 const DAYS: i64 = 86_400;
 
@@ -74,6 +75,11 @@ impl OutageTest {
     }
 }
 
+/// How many blobs so many jobs were in: that of the probe has nine, and may be any of them.
+fn blobs_of(counts: &[usize]) -> Vec<usize> {
+    counts.iter().map(|count| count.div_ceil(10)).collect()
+}
+
 fn open(services: &Services) -> OutageStore {
     let (store, blob) = (services.store.clone(), services.blob.clone());
     OutageStore::new(store, blob, services.clock.clock(), entropy())
@@ -110,7 +116,7 @@ async fn what_waits_is_released_once_when_nothing_comes_back() {
     }
     // A probe, two minutes for it to come back, and then a hundred times as many each minute: those of
     // sixteen blobs are sent together.
-    assert_eq!(counts, [1, 0, 160, 10_079, 9_760, 0, 0]);
+    assert_eq!(blobs_of(&counts), [1, 0, 16, 1_008, 976, 0, 0]);
     all.sort_by_key(|job| job.parse::<usize>().unwrap());
     let want: Vec<_> = (0..20_000).map(|n| n.to_string()).collect();
     assert_eq!(all, want);
@@ -137,19 +143,20 @@ async fn a_release_that_comes_back_ends_it_until_the_next_probe() {
             waiting.give_back(&sent[..1]).await;
         }
     }
-    assert_eq!(counts[..6], [1, 0, 160, 0, 0, 1], "{counts:?}");
+    let blobs = blobs_of(&counts[..6]);
+    assert_eq!(blobs, [1, 0, 16, 0, 0, 1], "{counts:?}");
     assert_eq!(counts.iter().sum::<usize>(), 1_001, "{counts:?}");
 }
 
 #[tokio::test]
-async fn jobs_that_expire_are_released_whatever_the_relay_does() {
+async fn jobs_that_have_waited_for_hours_or_expire_are_released_whatever_the_relay_does() {
     let waiting = OutageTest::new().await;
     waiting.put(&OutageScope::Relay, 0..30).await;
-    waiting.services.clock.advance(2 * DAYS);
+    waiting.services.clock.advance(4 * 3_600);
     waiting.put(&OutageScope::Relay, 30..40).await;
     let (_, probe) = waiting.release().await;
     waiting.give_back(&probe).await;
-    waiting.services.clock.advance(DAYS);
+    waiting.services.clock.advance(2 * 3_600);
     let (_, sent) = waiting.release().await;
     let young: Vec<_> = sent
         .iter()
@@ -157,6 +164,37 @@ async fn jobs_that_expire_are_released_whatever_the_relay_does() {
         .collect();
     // All of the old ones but the probe, if it was one of them; and the next probe.
     assert!(sent.len() >= 29 && young.len() <= 2, "{sent:?}");
+
+    let soon = StoredJob {
+        scope: OutageScope::Relay,
+        text: "100".to_owned(),
+        expires: waiting.now().plus(30),
+    };
+    waiting.outage.put(vec![soon]).await.unwrap();
+    waiting.services.clock.advance(30);
+    let (_, sent) = waiting.release().await;
+    assert!(sent.contains(&"100".to_owned()), "{sent:?}");
+}
+
+#[tokio::test]
+async fn no_job_waits_for_days_because_others_are_stored_all_the_time() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..30).await;
+    let (begun, mut left, mut new) = (waiting.now(), 30, 1_000);
+    while left > 0 {
+        waiting.services.clock.advance(60);
+        let (_, sent) = waiting.release().await;
+        left -= sent
+            .iter()
+            .filter(|job| job.parse::<usize>().unwrap() < 30)
+            .count();
+        // Some processes have no connection to the relay.
+        waiting.services.clock.advance(1);
+        waiting.put(&OutageScope::Relay, new..new + 10).await;
+        new += 10;
+        let waited = waiting.now().since(begun);
+        assert!(waited < 6 * 3_600 + 120, "{left} after {waited} s");
+    }
 }
 
 #[tokio::test]
@@ -195,18 +233,88 @@ async fn a_queue_that_fails_leaves_the_mail_where_it_is() {
     let waiting = OutageTest::new().await;
     waiting.put(&OutageScope::Relay, 0..10).await;
     waiting.services.queues.set_broken(true);
-    let (release, _) = waiting.release().await;
-    assert_eq!((release.jobs, release.failed), (0, 1));
-    waiting.services.queues.set_broken(false);
-    let mut sent = Vec::new();
-    for _ in 0..6 {
+    for _ in 0..3 {
         waiting.services.clock.advance(60);
-        sent.extend(waiting.release().await.1);
+        let (release, _) = waiting.release().await;
+        assert_eq!((release.jobs, release.failed), (0, 1));
     }
-    // The rest of the blob was stored before its job could not be sent: that one waits twice.
-    sent.sort_unstable();
-    sent.dedup();
-    assert_eq!(sent.len(), 10);
+    waiting.services.queues.set_broken(false);
+    let mut counts = Vec::new();
+    for _ in 0..4 {
+        waiting.services.clock.advance(60);
+        counts.push(waiting.release().await.1.len());
+    }
+    // A probe that was not sent is none.
+    assert_eq!(counts, [1, 0, 9, 0]);
+}
+
+#[tokio::test]
+async fn a_release_without_time_is_none() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..2_000).await;
+    let mut counts = Vec::new();
+    for minute in 0..7 {
+        waiting.services.clock.advance(60);
+        if [0, 3, 4].contains(&minute) {
+            let send = waiting.services.queues.queue("send");
+            let release = waiting.outage.release(&send, Millis(0)).await.unwrap();
+            counts.push(release.jobs);
+        } else {
+            counts.push(waiting.release().await.1.len());
+        }
+    }
+    assert_eq!(blobs_of(&counts), [0, 1, 0, 0, 0, 16, 184]);
+}
+
+#[tokio::test]
+async fn a_queue_that_fails_makes_no_release_larger() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..2_000).await;
+    let mut counts = Vec::new();
+    for minute in 0..7 {
+        waiting.services.clock.advance(60);
+        waiting.services.queues.set_broken((2..5).contains(&minute));
+        counts.push(waiting.release().await.1.len());
+    }
+    // The one that failed is noted as if it had been a probe.
+    assert_eq!(blobs_of(&counts), [1, 0, 0, 0, 0, 0, 16]);
+}
+
+#[tokio::test]
+async fn a_blob_or_a_row_that_fails_holds_up_no_other_mail() {
+    let faults = FailAfter::default();
+    let services = Services::start().await.failing_after(faults.clone());
+    let waiting = OutageTest {
+        outage: open(&services),
+        services,
+    };
+    for (sk, began) in [("relays", json!(1)), ("2", json!(null))] {
+        let key = Key {
+            pk: "OUTAGE".to_owned(),
+            sk: sk.to_owned(),
+        };
+        let row = json!({"began": began, "stored_at": 1});
+        waiting.services.store.put(&key, &row, None).await.unwrap();
+    }
+    waiting.put(&OutageScope::Relay, 0..100).await;
+    let (mut all, mut counts) = (Vec::new(), Vec::new());
+    for minute in 0..4 {
+        waiting.services.clock.advance(60);
+        if minute == 2 {
+            faults.fail_after(5, false);
+        }
+        let (release, sent) = waiting.release().await;
+        assert_eq!(release.failed, usize::from(minute == 2));
+        counts.push(sent.len() / 10);
+        all.extend(sent);
+        faults.restore();
+    }
+    assert_eq!(counts[..2], [0, 0]);
+    // Those that were sent are not sent again.
+    assert!((4..=5).contains(&counts[2]), "{counts:?}");
+    all.sort_by_key(|job| job.parse::<usize>().unwrap());
+    let want: Vec<_> = (0..100).map(|n| n.to_string()).collect();
+    assert_eq!(all, want);
 }
 
 #[tokio::test]

@@ -58,6 +58,15 @@ pub struct OutageWait {
     pub released: u32,
 }
 
+fn outage(
+    row: StoredRow<serde_json::Value>,
+) -> Result<(OutageScope, StoredRow<OutageWait>), StoreError> {
+    let (key, rev) = (row.key, row.rev);
+    let value = serde_json::from_value(row.value);
+    let value = value.map_err(|e| StoreError::Unreadable(e.to_string()))?;
+    Ok((OutageScope::of_key(&key)?, StoredRow { key, value, rev }))
+}
+
 impl Store {
     /// Notes that mail is stored now.
     pub async fn note_stored(&self, scope: &OutageScope, now: Timestamp) -> Result<(), StoreError> {
@@ -85,12 +94,21 @@ impl Store {
         Ok(())
     }
 
-    /// All outages that mail waits for, or did a few minutes ago.
+    /// All outages that mail waits for, or did a few minutes ago. One whose row cannot be read is logged and
+    /// left out: it holds up no other mail.
     pub async fn outages(&self) -> Result<Vec<(OutageScope, StoredRow<OutageWait>)>, StoreError> {
         let rows = self.list(PK, "", &PageQuery::all()).await?;
-        let rows = rows.into_iter();
-        rows.map(|row| Ok((OutageScope::of_key(&row.key)?, row)))
-            .collect()
+        let mut outages = Vec::new();
+        for row in rows {
+            let key = row.key.clone();
+            match outage(row) {
+                Ok(outage) => outages.push(outage),
+                Err(error) => {
+                    tracing::error!(error = %error, "mail that waits for an outage ({}) is not released: {error}", key.sk);
+                }
+            }
+        }
+        Ok(outages)
     }
 
     /// Forgets an outage, unless mail was stored or released since the row was read. Whether it did.
