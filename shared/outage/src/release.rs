@@ -111,16 +111,21 @@ impl OutageStore {
         if names.is_empty() || self.clock.now_ms() >= release.until {
             return Ok(());
         }
+        let before = wait.released_at;
         if jobs == 1 {
             if self.probe(scope, &names, release).await? {
                 // By the time before it was sent: if it comes back, that is not earlier.
-                self.store.note_release(scope, 1, now).await?;
+                self.store.note_release(scope, before, 1, now).await?;
             }
         } else {
             let most = usize::try_from(jobs).unwrap_or(usize::MAX);
-            self.store.note_release(scope, jobs, now).await?;
+            if !self.store.note_release(scope, before, jobs, now).await? {
+                // Another sweep releases them.
+                return Ok(());
+            }
             if self.send_packs(&names, most, release).await == 0 {
-                self.store.note_release(scope, wait.released, now).await?;
+                let none = wait.released;
+                self.store.note_release(scope, Some(now), none, now).await?;
             }
         }
         tracing::info!(

@@ -45,6 +45,13 @@ impl OutageTest {
         }
     }
 
+    /// How many jobs one call of the sweep sent.
+    async fn sweep(&self) -> usize {
+        let send = self.services.queues.queue("send");
+        let release = self.outage.release(&send, Millis(i64::MAX)).await.unwrap();
+        release.jobs
+    }
+
     /// One call of the sweep; what it did, and the jobs that it sent.
     async fn release(&self) -> (OutageRelease, Vec<String>) {
         let send = self.services.queues.queue("send");
@@ -246,6 +253,29 @@ async fn a_queue_that_fails_leaves_the_mail_where_it_is() {
     }
     // A probe that was not sent is none.
     assert_eq!(counts, [1, 0, 9, 0]);
+}
+
+#[tokio::test]
+async fn of_two_sweeps_at_once_one_releases() {
+    let waiting = OutageTest::new().await;
+    waiting.put(&OutageScope::Relay, 0..2_000).await;
+    let mut counts = Vec::new();
+    for _ in 0..3 {
+        waiting.services.clock.advance(60);
+        let (one, other) = tokio::join!(waiting.sweep(), waiting.sweep());
+        counts.push(one + other);
+    }
+    // Two probes at once do no harm.
+    assert_eq!(counts[..2], [2, 0]);
+    assert_eq!(blobs_of(&counts[2..]), [16], "{counts:?}");
+
+    let (store, now) = (&waiting.services.store, waiting.now());
+    let outages = store.outages().await.unwrap();
+    let before = outages[0].1.value.released_at;
+    let later = now.plus(60);
+    let note = || store.note_release(&OutageScope::Relay, before, 1, later);
+    assert!(note().await.unwrap());
+    assert!(!note().await.unwrap());
 }
 
 #[tokio::test]

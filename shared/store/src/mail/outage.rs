@@ -78,20 +78,30 @@ impl Store {
         Ok(())
     }
 
-    /// Notes that so many jobs are released now.
+    /// Notes that so many jobs are released now, unless others were since `before`, the release that was
+    /// noted last. Whether it did: of two processes at once, one.
     pub async fn note_release(
         &self,
         scope: &OutageScope,
+        before: Option<Timestamp>,
         jobs: u32,
         now: Timestamp,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let released = UpdateBuilder::default()
             .set("released_at", number(now.0))
             .set("released", number(jobs))
-            .add("rev", 1)
-            .condition("attribute_exists(#began)", []);
-        self.update(&scope.key(), &released).await?;
-        Ok(())
+            .add("rev", 1);
+        let released = match before {
+            Some(at) => released.condition(
+                "attribute_exists(#began) AND #released_at = :before",
+                [("before", number(at.0))],
+            ),
+            None => released.condition(
+                "attribute_exists(#began) AND attribute_not_exists(#released_at)",
+                [],
+            ),
+        };
+        self.update(&scope.key(), &released).await
     }
 
     /// All outages that mail waits for, or did a few minutes ago. One whose row cannot be read is logged and
