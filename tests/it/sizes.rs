@@ -56,10 +56,6 @@ const SMALL: &[(&str, &str)] = &[
         "shared/store/src/stats/reputation.rs",
         "the rows of one subject, as each file of the store",
     ),
-    (
-        "shared/testkit/src/certificate.rs",
-        "receivers, relays and tests of TLS use it alike",
-    ),
 ];
 
 /// Every source of the crates below these folders, by its path from the root.

@@ -188,6 +188,19 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Whether an answer says all that another one said; a later release may add fields to an object.
+fn holds(now: &Value, then: &Value) -> bool {
+    match (now, then) {
+        (Value::Object(now), Value::Object(then)) => then
+            .iter()
+            .all(|(name, then)| now.get(name).is_some_and(|now| holds(now, then))),
+        (Value::Array(now), Value::Array(then)) => {
+            now.len() == then.len() && now.iter().zip(then).all(|(now, then)| holds(now, then))
+        }
+        _ => now == then,
+    }
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn the_folder_of_an_earlier_release_goes_on() {
     for release in RELEASES {
@@ -201,7 +214,8 @@ async fn the_folder_of_an_earlier_release_goes_on() {
         let lists = known["lists"].as_object().expect("lists");
         assert!(lists.len() > LISTS.len());
         for (path, want) in lists {
-            assert_eq!(said(&service, path).await, *want, "{release}: {path}");
+            let now = said(&service, path).await;
+            assert!(holds(&now, want), "{release}: {path}: {now}\nwas {want}");
         }
         // A request that was answered then is answered the same now.
         let (id, replayed) = once(&service).await;

@@ -10,7 +10,7 @@ import sys
 from plain import translated
 
 # Actions that know no resource, by AWS's own list of them.
-ONLY_STARS = {"ses:GetAccount", "ses:GetMessageInsights", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
+ONLY_STARS = {"ses:GetAccount", "ses:GetDedicatedIps", "ses:GetMessageInsights", "xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 
 def listed(value):

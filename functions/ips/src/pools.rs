@@ -51,14 +51,18 @@ pub(crate) struct PoolRequest {
 }
 
 impl PoolRequest {
-    /// As `ip_pool_name` of a mail names it: 2 to 64 characters.
+    /// As `ip_pool_name` of a mail names it: 2 to 64 characters, in a form that API Gateway passes on in a path.
     fn name(self) -> Result<String, Rejection> {
         let name = self.name.unwrap_or_default().trim().to_owned();
-        if (2..=64).contains(&name.chars().count()) {
-            return Ok(name);
+        if !(2..=64).contains(&name.chars().count()) {
+            let message = "name must be 2 to 64 characters long";
+            return Err(Rejection::on("name", message));
         }
-        let message = "name must be 2 to 64 characters long";
-        Err(Rejection::on("name", message))
+        if name == ".." || name.contains(|c: char| c.is_control() || "/\\?#%".contains(c)) {
+            let message = "name must hold none of / \\ ? # %, and no control character";
+            return Err(Rejection::on("name", message));
+        }
+        Ok(name)
     }
 }
 

@@ -70,8 +70,9 @@ async fn statistics(
             format!("{month}-01")
         }
     };
-    let days = app.store.day_stats(&alert.account, &first, &last).await?;
-    let whole: Vec<_> = days.iter().filter(|day| day.category.is_empty()).collect();
+    let back = (0..).map(|days| alert.next.plus(-1 - days * 86_400).day());
+    let days = back.take_while(|day| *day >= first);
+    let whole = app.store.account_day_stats(&alert.account, days).await?;
     let period = if first == last {
         format!("on {last}")
     } else {

@@ -25,7 +25,7 @@ pub struct Swept {
     pub expired: usize,
     /// Rows that this release cannot read; they stay.
     pub unreadable: usize,
-    /// Turns that failed; their rows stay for the next sweep.
+    /// Turns and alerts that failed; their rows stay for the next sweep.
     pub failed: usize,
     /// Minutes found empty and removed.
     pub closed: usize,
@@ -139,6 +139,7 @@ impl TurnResult {
         swept.released += self.released;
         swept.expired += self.expired;
         swept.unreadable += self.unreadable;
+        swept.failed += self.failed;
         let again = |work| SweepTask { work, ..*turn };
         if let Some(next) = self.next {
             line.push_front(again(next));

@@ -47,6 +47,8 @@ pub(crate) struct TurnResult {
     pub(crate) released: usize,
     pub(crate) expired: usize,
     pub(crate) unreadable: usize,
+    /// Alerts that could not be looked at; their rows stay for the next sweep.
+    pub(crate) failed: usize,
     /// Work that continues where this turn stopped.
     pub(crate) next: Option<Work>,
     /// Work that waits until the others had their turn.
@@ -120,7 +122,13 @@ async fn page(
             DueTarget::Release => release(app, &row, &mut end).await?,
             DueTarget::Expire => expire(app, &row, &mut end).await?,
             DueTarget::Erase => erase(app, &row, &mut end).await?,
-            DueTarget::Alert => crate::alert::look(app, &row).await?,
+            // An alert that keeps failing holds up nothing of what is due beside it.
+            DueTarget::Alert => {
+                if let Err(error) = crate::alert::look(app, &row).await {
+                    tracing::error!(error = %error, "an alert could not be looked at: {error}");
+                    end.failed += 1;
+                }
+            }
             DueTarget::Send | DueTarget::Webhook | DueTarget::Inbound => {}
         }
     }

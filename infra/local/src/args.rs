@@ -170,7 +170,8 @@ pub struct Args {
         hide_env_values = true
     )]
     pub relay: Option<RelayUrl>,
-    /// Relay that the mailbox hands a recorded mail to when it is asked to release it [default: that of --relay]
+    /// Relay that the mailbox hands a recorded mail to when it is asked to release it [default: that of --relay, with
+    /// --open-with-relay or --mailbox-login]
     #[arg(
         long,
         value_name = "URL",

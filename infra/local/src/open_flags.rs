@@ -19,10 +19,10 @@ pub enum UnsafeFlags {
     )]
     Relay { flag: &'static str },
     #[error(
-        "--release-relay lets everyone at the mailbox send mail, and --host {host} opens it to your network: add \
+        "--release-relay lets everyone at the mailbox send mail, and --host or --mailbox-host opens it to others: add \
          --mailbox-login, or --open-to-network if that is meant"
     )]
-    Release { host: IpAddr },
+    Release,
 }
 
 fn is_loopback(args: &Args) -> bool {
@@ -51,13 +51,19 @@ pub(crate) fn no_login_port(args: &Args) -> Result<Option<u16>, UnsafeFlags> {
     }
 }
 
-/// The relay that recorded mails are released to: one of its own, or that of all mail. Who is at the mailbox may
-/// record any mail there, so that with a relay it sends any mail to anyone.
+/// The relay that recorded mails are released to: one of its own, or that of all mail. The mailbox records any mail
+/// that it is handed, so with a relay it sends any mail to anyone. Therefore it has a login, or is reached from this
+/// machine only, unless a flag says otherwise; and the relay of all mail is used as for other mail without a key.
 pub(crate) fn release_relay(args: &Args) -> Result<Option<RelayUrl>, UnsafeFlags> {
-    let is_safe = is_loopback(args) || args.mailbox_login.is_some() || args.open_to_network;
+    let has_login = args.mailbox_login.is_some();
+    let is_of_this_machine = is_loopback(args) && args.mailbox_host.is_empty();
+    let is_safe = has_login || is_of_this_machine || args.open_to_network;
     match &args.release_relay {
-        Some(_) if !is_safe => Err(UnsafeFlags::Release { host: args.host }),
+        Some(_) if !is_safe => Err(UnsafeFlags::Release),
         Some(relay) => Ok(Some(relay.clone())),
-        None => Ok(args.relay.clone().filter(|_| is_safe)),
+        None => {
+            let is_safe = has_login || is_safe && args.open_with_relay;
+            Ok(args.relay.clone().filter(|_| is_safe))
+        }
     }
 }

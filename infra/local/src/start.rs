@@ -343,14 +343,24 @@ mod tests {
         let [own, other] = ["smtp://own.example", "smtp://other.example"];
         let named = |relay: &str| Ok(Some(format!("{relay}:25?tls=opportunistic")));
         assert_eq!(relay(""), Ok(None));
-        assert_eq!(relay(&format!("--relay {own}")), named(own));
+        assert_eq!(relay(&format!("--relay {own}")), Ok(None));
+        let consent = format!("--relay {own} --open-with-relay");
+        assert_eq!(relay(&consent), named(own));
+        let proxied = format!("{consent} --mailbox-host mail.example.com");
+        assert_eq!(relay(&proxied), Ok(None));
         let both = format!("--relay {own} --release-relay {other}");
         assert_eq!(relay(&both), named(other));
         let open = format!("--host 0.0.0.0 --relay {own}");
         assert_eq!(relay(&open), Ok(None));
         let refused = relay(&format!("--host 0.0.0.0 --release-relay {own}")).unwrap_err();
         assert!(refused.contains("--mailbox-login"), "{refused}");
-        for consent in ["--mailbox-login ann:secret", "--open-to-network"] {
+        assert_eq!(relay(&format!("{open} --open-to-network")), Ok(None));
+        let refused = relay(&format!("--mailbox-host m.example --release-relay {own}"));
+        assert!(refused.is_err());
+        for consent in [
+            "--mailbox-login ann:secret",
+            "--open-to-network --open-with-relay",
+        ] {
             assert_eq!(relay(&format!("{open} {consent}")), named(own), "{consent}");
         }
     }

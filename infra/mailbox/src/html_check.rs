@@ -258,8 +258,11 @@ impl HtmlUses {
     }
 
     fn css(&mut self, css: &str) {
+        /// Bytes of a name or a value that the table may hold. A longer name would be copied for each of its values.
+        const LONGEST: usize = 64;
         css::read(css, |one| match one {
             CssUse::Property(name) => self.count(&format!("property {name}")),
+            CssUse::Value(name, value) if name.len() > LONGEST || value.len() > LONGEST => {}
             CssUse::Value(name, value) => self.count(&format!("value {name} {value}")),
             CssUse::Function(name) => self.count(&format!("function {name}")),
             CssUse::Unit(name) => self.count(&format!("unit {name}")),
@@ -278,6 +281,15 @@ mod tests {
     fn found(html: &str) -> BTreeMap<&'static str, usize> {
         let warnings = check(html).warnings.into_iter();
         warnings.map(|one| (one.slug, one.score.found)).collect()
+    }
+
+    #[test]
+    fn a_long_name_of_a_property_is_not_copied_for_each_word_of_its_value() {
+        // Copied for each, it would be 400 GB.
+        let name = "a".repeat(1 << 20);
+        let words = "b ".repeat(400_000);
+        let got = found(&format!("<p style=\"{name}:{words};display:flex\">x</p>"));
+        assert_eq!(got.get("css-display-flex"), Some(&1));
     }
 
     #[test]

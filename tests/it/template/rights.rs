@@ -9,11 +9,12 @@ use super::events;
 use super::read::{self, Template};
 
 /// What may hold a star in a policy, and why.
-const STARS: [(&str, &str); 6] = [
+const STARS: [(&str, &str); 7] = [
     ("${Bucket.Arn}/mail/*", "a folder of the bucket"),
     ("${Bucket.Arn}/inbound/*", "a folder of the bucket"),
     ("${Bucket.Arn}/received/*", "a folder of the bucket"),
     ("${Bucket.Arn}/bounces/*", "a folder of the bucket"),
+    ("${Bucket.Arn}/waiting/*", "a folder of the bucket"),
     (
         "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/*",
         "senders verify their domains while the stack runs",

@@ -159,6 +159,9 @@ async fn pools_are_made_renamed_and_deleted() {
     for bad in [
         json!({}),
         json!({"name": "x"}),
+        json!({"name": "a/b"}),
+        json!({"name": ".."}),
+        json!({"name": "a\u{7}b"}),
         json!({"name": "x".repeat(65)}),
         json!({"name": null}),
     ] {

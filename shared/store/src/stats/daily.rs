@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounced::{Bounced, bounces_pk};
 use super::hours::Hours;
-use super::spread::{FIRST_ROW, SPREAD_ROWS};
+use super::spread::{FIRST_ROW, SPREAD_ROWS, all_rows};
 use crate::key::{Key, fitting, share};
 use crate::table::{
     PageQuery, Put, Store, StoreError, Transact, UpdateBuilder, Write, number, text,
@@ -214,6 +214,22 @@ impl Store {
         }
         let held = self.get::<First>(&key).await?;
         Ok(held.map_or(first.event, |row| row.value.event))
+    }
+
+    /// The counters of the whole account on these days (`YYYY-MM-DD`), in no order. An account may have a category for
+    /// each of its mails; none of their rows is read.
+    pub async fn account_day_stats(
+        &self,
+        account: &AccountId,
+        days: impl IntoIterator<Item = String>,
+    ) -> Result<Vec<DayStats>, StoreError> {
+        let of_day = |day: String| {
+            let key = move |mark| Key::new(day_pk(account), format!("{day}{mark}"));
+            all_rows().map(key)
+        };
+        let keys: Vec<Key> = days.into_iter().flat_map(of_day).collect();
+        let rows = self.get_many::<DayStats>(&keys).await?;
+        Ok(rows.into_iter().map(|row| row.value).collect())
     }
 
     /// The counters of every day from `start` to `end` (`YYYY-MM-DD`, both included), of the

@@ -15,8 +15,8 @@ const DAYS: i64 = 30;
 impl Store {
     /// The reputation of an account at `now`, from 0 to 100.
     pub async fn reputation(&self, account: &AccountId, now: Timestamp) -> Result<f64, StoreError> {
-        let first = now.plus(-(DAYS - 1) * 86_400).day();
-        let rows = self.day_stats(account, &first, &now.day()).await?;
+        let days = (0..DAYS).map(|back| now.plus(-back * 86_400).day());
+        let rows = self.account_day_stats(account, days).await?;
         Ok(percent(&rows))
     }
 }

@@ -24,6 +24,25 @@ async fn delivered(store: &Store, account: &AccountId) -> i64 {
 }
 
 #[tokio::test]
+async fn the_figures_of_an_account_are_read_without_its_categories() {
+    let store = posthaste_testkit::table().await;
+    let account = entropy().account_id();
+    let mut tally = one_delivered();
+    let of_category = |name: usize| (DAY.to_owned(), format!("order {name}"));
+    let category = |name| (of_category(name), BTreeMap::from([("delivered", 1)]));
+    tally.counters.extend((0..40).map(category));
+    let counted = store.count_batch(&account, "one", &tally, NOW);
+    counted.await.unwrap();
+    let days = ["2027-01-14", DAY, "2027-01-16"].map(str::to_owned);
+    let found = store.account_day_stats(&account, days).await.unwrap();
+    let [day] = found.as_slice() else {
+        panic!("{found:?}");
+    };
+    assert_eq!((day.category.as_str(), day.metric("delivered")), ("", 1));
+    assert_eq!(store.day_stats(&account, DAY, DAY).await.unwrap().len(), 41);
+}
+
+#[tokio::test]
 async fn days_that_end_before_they_begin_hold_nothing() {
     let store = posthaste_testkit::table().await;
     let account = entropy().account_id();
