@@ -10,6 +10,8 @@ from parliament import analyze_policy_string
 MEANT = {
     # It takes the action for that of the same name of Pinpoint Email, which knows no resource. SES's takes identities.
     ("SenderIdentityRole", "RESOURCE_MISMATCH", "ses:CreateEmailIdentity"),
+    # ses:GetDedicatedIps asks for the addresses of all pools, and so names none.
+    ("IpsRole", "RESOURCE_STAR", None),
 }
 
 
