@@ -20,7 +20,7 @@ use crate::template::read::{Template, root};
 const PAGE: &str = "infra/VARIABLES.md";
 
 /// Names in the form of a variable that are something else.
-const NO_VARIABLES: [&str; 10] = [
+const NO_VARIABLES: [&str; 12] = [
     // Of cargo, at build time.
     "CARGO_MANIFEST_DIR",
     "CARGO_PKG_VERSION",
@@ -29,6 +29,8 @@ const NO_VARIABLES: [&str; 10] = [
     "YOUR_API_KEY",
     // Words of SES's answers and of rspamd's rules.
     "FORGED_SENDER",
+    "IN_PROGRESS",
+    "NOT_APPLICABLE",
     "NOT_STARTED",
     "PROCESSING_FAILED",
     "R_PARTS_DIFFER",

@@ -355,8 +355,7 @@ mod tests {
         let refused = relay(&format!("--host 0.0.0.0 --release-relay {own}")).unwrap_err();
         assert!(refused.contains("--mailbox-login"), "{refused}");
         assert_eq!(relay(&format!("{open} --open-to-network")), Ok(None));
-        let refused = relay(&format!("--mailbox-host m.example --release-relay {own}"));
-        assert!(refused.is_err());
+        assert!(relay(&format!("--mailbox-host m.example --release-relay {own}")).is_err());
         for consent in [
             "--mailbox-login ann:secret",
             "--open-to-network --open-with-relay",
