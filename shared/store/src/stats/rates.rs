@@ -2,10 +2,7 @@
 
 use posthaste_model::{AccountId, Timestamp};
 
-use super::daily::{DayStats, day_pk};
 use super::hours::{HOUR, MailEnd, counter};
-use super::spread::all_rows;
-use crate::key::Key;
 use crate::table::{Store, StoreError};
 
 /// The hours that a rate is of: the current one and those before.
@@ -36,14 +33,11 @@ impl Store {
         let hours: Vec<Timestamp> = hours.filter(|start| *start >= since).collect();
         let mut days: Vec<String> = hours.iter().map(|start| start.day()).collect();
         days.dedup();
-        let key = |sk| Key::new(day_pk(account), sk);
-        let of_day = |day| all_rows().map(move |mark| key(format!("{day}{mark}")));
-        let keys = days.iter().flat_map(of_day);
-        let rows = self.get_many::<DayStats>(&keys.collect::<Vec<_>>()).await?;
+        let rows = self.account_day_stats(account, days).await?;
         let mut rates = SendingRates::default();
         for row in rows {
-            for start in hours.iter().filter(|start| start.day() == row.value.day) {
-                let of = |end| row.value.metric(counter(*start, end));
+            for start in hours.iter().filter(|start| start.day() == row.day) {
+                let of = |end| row.metric(counter(*start, end));
                 let bounced = of(MailEnd::Bounced);
                 rates.mails += of(MailEnd::Delivered) + bounced + of(MailEnd::Blocked);
                 rates.bounces += bounced;
