@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
-use posthaste_http::{Authorizer, Caller, GatewayName, JsonBody, PathParams, Rejection, Routes};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection, Routes};
 use posthaste_model::Timestamp;
 use posthaste_store::{SenderFields, VerifiedSender};
 use serde::{Deserialize, Serialize};
@@ -158,18 +158,9 @@ pub(crate) struct OlderSenderList {
 }
 
 async fn create(
-    State(app): State<App>,
-    State(gate): State<Authorizer>,
-    caller: Caller,
-    gateway: GatewayName,
+    request: SenderRequest,
     JsonBody(body): JsonBody<OlderSenderBody>,
 ) -> Result<(StatusCode, Json<OlderSender>), Rejection> {
-    let request = SenderRequest {
-        app: &app,
-        gate: &gate,
-        caller: &caller,
-        gateway: &gateway,
-    };
     let mut fields = SenderFields::default();
     body.over(&mut fields);
     let sender = request.create(fields, &RULES).await?;
@@ -194,18 +185,10 @@ async fn one(
 
 /// Changes what is given. Another address has to be verified anew.
 async fn update(
-    State(app): State<App>,
-    State(gate): State<Authorizer>,
-    (caller, gateway): (Caller, GatewayName),
+    request: SenderRequest,
     PathParams(id): PathParams<String>,
     JsonBody(body): JsonBody<OlderSenderBody>,
 ) -> Result<Json<OlderSender>, Rejection> {
-    let request = SenderRequest {
-        app: &app,
-        gate: &gate,
-        caller: &caller,
-        gateway: &gateway,
-    };
     let edit = |fields: &mut SenderFields| body.over(fields);
     let sender = request.update(number(&id)?, &RULES, edit).await?;
     Ok(Json(sender.into()))

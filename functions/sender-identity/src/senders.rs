@@ -1,33 +1,49 @@
 //! `/v3/verified_senders`: list, create, change, delete.
 
 use axum::Json;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
+use axum::http::request::Parts;
 use posthaste_http::{Authorizer, Caller, GatewayName, JsonBody, PathParams, Query, Rejection};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{Domain, Put, Resaved, SenderFields, VerifiedSender};
 
-use crate::App;
 use crate::app::number;
 use crate::links::VerificationMail;
 use crate::wire::{Failures, Results, SenderBody, ShownSender, Steps};
+use crate::{App, AppState};
 
-/// A request about a sender, by either of the two APIs.
-pub(crate) struct SenderRequest<'a> {
-    pub(crate) app: &'a App,
-    pub(crate) gate: &'a Authorizer,
-    pub(crate) caller: &'a Caller,
-    pub(crate) gateway: &'a GatewayName,
+/// A request that creates or changes a sender, by either of the two APIs.
+pub(crate) struct SenderRequest {
+    app: App,
+    gate: Authorizer,
+    caller: Caller,
+    gateway: GatewayName,
 }
 
-impl SenderRequest<'_> {
+impl FromRequestParts<AppState> for SenderRequest {
+    type Rejection = Rejection;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Rejection> {
+        let caller = Caller::from_request_parts(parts, state).await?;
+        let Ok(gateway) = GatewayName::from_request_parts(parts, state).await;
+        Ok(Self {
+            app: state.app.clone(),
+            gate: state.gate.clone(),
+            caller,
+            gateway,
+        })
+    }
+}
+
+impl SenderRequest {
     /// Stores a sender and mails its owner a link; a sender in an authenticated domain needs none.
     pub(crate) async fn create(
         &self,
         fields: SenderFields,
         rules: &[FieldRule],
     ) -> Result<VerifiedSender, Rejection> {
-        let Self { app, caller, .. } = *self;
+        let Self { app, caller, .. } = self;
         let email = check(&fields, None, rules)?;
         // Before the mail is counted: a repeated request after a lost response gets no second mail.
         let earlier = app.store.sender_of(caller.id(), &email.folded()).await?;
@@ -69,7 +85,7 @@ impl SenderRequest<'_> {
         rules: &[FieldRule],
         edit: impl Fn(&mut SenderFields),
     ) -> Result<VerifiedSender, Rejection> {
-        let Self { app, caller, .. } = *self;
+        let Self { app, caller, .. } = self;
         let old = app.store.sender(caller.id(), id).await?;
         let old = old.ok_or_else(Rejection::not_found)?;
         let mut fields = old.fields.clone();
@@ -120,25 +136,16 @@ impl SenderRequest<'_> {
     }
 
     async fn mail(&self, to: &EmailAddress) -> Result<VerificationMail, Rejection> {
-        let asks = (self.caller, self.gateway);
-        VerificationMail::write(self.app, self.gate, asks, to, false).await
+        let asks = (&self.caller, &self.gateway);
+        VerificationMail::write(&self.app, &self.gate, asks, to, false).await
     }
 }
 
 /// `POST /v3/verified_senders`.
 pub(crate) async fn create(
-    State(app): State<App>,
-    State(gate): State<Authorizer>,
-    caller: Caller,
-    gateway: GatewayName,
+    request: SenderRequest,
     JsonBody(body): JsonBody<SenderBody>,
 ) -> Result<(StatusCode, Json<ShownSender>), Rejection> {
-    let request = SenderRequest {
-        app: &app,
-        gate: &gate,
-        caller: &caller,
-        gateway: &gateway,
-    };
     let mut fields = SenderFields::default();
     body.over(&mut fields);
     let sender = request.create(fields, &RULES).await?;
@@ -147,18 +154,10 @@ pub(crate) async fn create(
 
 /// `PATCH /v3/verified_senders/{id}`: changes what is given.
 pub(crate) async fn update(
-    State(app): State<App>,
-    State(gate): State<Authorizer>,
-    (caller, gateway): (Caller, GatewayName),
+    request: SenderRequest,
     PathParams(id): PathParams<String>,
     JsonBody(body): JsonBody<SenderBody>,
 ) -> Result<Json<ShownSender>, Rejection> {
-    let request = SenderRequest {
-        app: &app,
-        gate: &gate,
-        caller: &caller,
-        gateway: &gateway,
-    };
     let edit = |fields: &mut SenderFields| body.over(fields);
     let sender = request.update(number(&id)?, &RULES, edit).await?;
     Ok(Json(sender.into()))
