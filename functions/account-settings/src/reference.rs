@@ -69,12 +69,7 @@ fn settings(reference: Reference, (list, all): (&str, &'static [Setting])) -> Re
     let reference = reference.on(
         format!("GET {path}"),
         Operation::new(format!("Lists the {kind}"))
-            .query(
-                "limit",
-                values::integer(1, i64::MAX),
-                "How many; all of them when it is left out.",
-            )
-            .query("offset", values::count(), "How many to skip.")
+            .paged(i64::MAX, "How many; all of them when it is left out.")
             .answers_as(
                 200,
                 "Each setting and whether it is on.",

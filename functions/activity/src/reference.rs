@@ -147,12 +147,6 @@ fn days(operation: Operation) -> Operation {
         )
 }
 
-fn paged(operation: Operation, most: i64, about: &'static str) -> Operation {
-    operation
-        .query("limit", values::integer(1, most), about)
-        .query("offset", values::count(), "How many to skip.")
-}
-
 fn sorted(operation: Operation, metrics: &[&str]) -> Operation {
     operation
         .query(
@@ -175,24 +169,22 @@ fn statistics(reference: Reference) -> Reference {
     reference
         .on(
             "GET /v3/stats",
-            paged(days(Operation::new("Counts mails")), 500, PERIODS)
+            days(Operation::new("Counts mails"))
+                .paged(500, PERIODS)
                 .answers::<Vec<StatsPeriod>>(200, "One entry for each period."),
         )
         .on(
             "GET /v3/categories",
-            paged(
-                Operation::new("Lists the categories of mails"),
-                1_000,
-                "How many; 50 when it is left out.",
-            )
-            .about("Those of the last 400 days.")
-            .query("category", values::text(), "Those that begin so.")
-            .query(
-                "sort_by",
-                values::one_of(&["category"]),
-                "The only order there is.",
-            )
-            .answers::<Vec<Category>>(200, "The names, in their order."),
+            Operation::new("Lists the categories of mails")
+                .paged(1_000, "How many; 50 when it is left out.")
+                .about("Those of the last 400 days.")
+                .query("category", values::text(), "Those that begin so.")
+                .query(
+                    "sort_by",
+                    values::one_of(&["category"]),
+                    "The only order there is.",
+                )
+                .answers::<Vec<Category>>(200, "The names, in their order."),
         )
         .on(
             "GET /v3/categories/stats",
@@ -208,11 +200,7 @@ fn statistics(reference: Reference) -> Reference {
         .on(
             "GET /v3/categories/stats/sums",
             sorted(
-                paged(
-                    days(Operation::new("Sums the counters of each category")),
-                    500,
-                    FIVE,
-                ),
+                days(Operation::new("Sums the counters of each category")).paged(500, FIVE),
                 &METRICS,
             )
             .answers::<StatsPeriod>(200, "The categories, under the first day."),
@@ -265,7 +253,7 @@ fn bounces(reference: Reference) -> Reference {
 fn subusers(reference: Reference) -> Reference {
     const SIZE: &str = "An answer has at most 20,000 statistics: subusers times periods.";
     let month = |operation: Operation| {
-        sorted(paged(operation, 500, FIVE), &crate::subusers::OF_MONTHS)
+        sorted(operation.paged(500, FIVE), &crate::subusers::OF_MONTHS)
             .must_query("date", values::day(), "A day of the month.")
             .answers::<StatsPeriod>(200, "The subusers, under the first day of the month.")
     };
@@ -282,24 +270,17 @@ fn subusers(reference: Reference) -> Reference {
         )
         .on(
             "GET /v3/subusers/stats",
-            paged(
-                days(Operation::new("Counts mails by subuser")),
-                500,
-                PERIODS,
-            )
-            .must_query("subusers", values::texts(), "A user name; may be repeated.")
-            .limit("A request names at most 500 subusers.")
-            .limit(SIZE)
-            .answers::<Vec<StatsPeriod>>(200, "One entry for each period."),
+            days(Operation::new("Counts mails by subuser"))
+                .paged(500, PERIODS)
+                .must_query("subusers", values::texts(), "A user name; may be repeated.")
+                .limit("A request names at most 500 subusers.")
+                .limit(SIZE)
+                .answers::<Vec<StatsPeriod>>(200, "One entry for each period."),
         )
         .on(
             "GET /v3/subusers/stats/sums",
             sorted(
-                paged(
-                    days(Operation::new("Sums the counters of each subuser")),
-                    500,
-                    FIVE,
-                ),
+                days(Operation::new("Sums the counters of each subuser")).paged(500, FIVE),
                 &METRICS,
             )
             .answers::<StatsPeriod>(200, "The subusers, under the first day."),

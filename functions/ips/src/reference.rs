@@ -12,16 +12,6 @@ async fn reference() {
     described().check(App::from_env, routes).await;
 }
 
-fn page(operation: Operation) -> Operation {
-    operation
-        .query(
-            "limit",
-            values::integer(1, 500),
-            "How many; 500 when it is left out.",
-        )
-        .query("offset", values::count(), "How many to skip.")
-}
-
 fn ip(operation: Operation) -> Operation {
     operation.path("ip_address", "An IP address.")
 }
@@ -44,7 +34,8 @@ fn addresses(reference: Reference) -> Reference {
     reference
         .on(
             "GET /v3/ips",
-            page(Operation::new("Lists the dedicated addresses"))
+            Operation::new("Lists the dedicated addresses")
+                .paged(500, "How many; 500 when it is left out.")
                 .query("ip", values::text(), "Only this one.")
                 .query(
                     "subuser",
@@ -180,7 +171,7 @@ fn reverse_dns(reference: Reference) -> Reference {
         )
         .on(
             "GET /v3/whitelabel/ips",
-            page(Operation::new("Lists the names of addresses"))
+            Operation::new("Lists the names of addresses").paged(500, "How many; 500 when it is left out.")
                 .query("ip", values::text(), "Only addresses that begin with this text.")
                 .answers::<Vec<ReverseDnsView>>(200, "The names, oldest first."),
         )

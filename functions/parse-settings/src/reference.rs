@@ -37,12 +37,7 @@ fn described() -> Reference {
     .on(
         "GET /v3/user/webhooks/parse/settings",
         Operation::new("Lists the parse settings")
-            .query(
-                "limit",
-                values::integer(1, i64::MAX),
-                "How many; all of them when it is left out.",
-            )
-            .query("offset", values::count(), "How many to skip.")
+            .paged(i64::MAX, "How many; all of them when it is left out.")
             .answers::<SettingList>(200, "The settings."),
     )
     .on(

@@ -23,16 +23,6 @@ fn described() -> Reference {
     older_senders(senders(domains(reference)))
 }
 
-fn paged(operation: Operation) -> Operation {
-    operation
-        .query(
-            "limit",
-            values::integer(1, 500),
-            "How many; 500 when it is left out.",
-        )
-        .query("offset", values::count(), "How many to skip.")
-}
-
 fn domains(reference: Reference) -> Reference {
     let id = |operation: Operation| operation.path("id", "The number of a domain.");
     let subuser = |operation: Operation| {
@@ -51,7 +41,7 @@ fn domains(reference: Reference) -> Reference {
         )
         .on(
             "GET /v3/whitelabel/domains",
-            paged(Operation::new("Lists the authenticated domains"))
+            Operation::new("Lists the authenticated domains").paged(500, "How many; 500 when it is left out.")
                 .query("exclude_subusers", values::flag(), "Whether to leave out those of subusers.")
                 .query("username", values::text(), "Only those of this account.")
                 .query("domain", values::text(), "Only those with this text in their name.")

@@ -22,15 +22,6 @@ fn described() -> Reference {
             "Whether the answer has `region`.",
         )
     };
-    let page = |operation: Operation| {
-        operation
-            .query(
-                "limit",
-                values::integer(1, 500),
-                "How many; 500 when it is left out.",
-            )
-            .query("offset", values::count(), "How many to skip.")
-    };
     Reference::new(
         "subusers",
         "Subusers",
@@ -38,7 +29,7 @@ fn described() -> Reference {
     )
     .on(
         "GET /v3/subusers",
-        page(region(Operation::new("Lists the subusers")))
+        region(Operation::new("Lists the subusers")).paged(500, "How many; 500 when it is left out.")
             .about(PARENT)
             .query("username", values::text(), "Only the one of this name.")
             .query("region", values::one_of(&["all", "global", "eu"]), "Only those in this region.")
@@ -118,7 +109,7 @@ fn described() -> Reference {
     )
     .on(
         "GET /v3/partner_settings",
-        page(Operation::new("Lists the partner settings: there are none"))
+        Operation::new("Lists the partner settings: there are none").paged(500, "How many; 500 when it is left out.")
             .answers::<PartnerSettings>(200, "An empty list."),
     )
     .on(

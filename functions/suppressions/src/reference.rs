@@ -98,13 +98,10 @@ fn list(reference: Reference, (name, entries, entry): (&str, &str, &str)) -> Ref
 }
 
 fn paged(operation: Operation, most: i64) -> Operation {
-    operation
-        .query(
-            "limit",
-            values::integer(1, most),
-            "How many; as many as there may be when it is left out.",
-        )
-        .query("offset", values::count(), "How many to skip.")
+    operation.paged(
+        most,
+        "How many; as many as there may be when it is left out.",
+    )
 }
 
 fn groups(reference: Reference) -> Reference {

@@ -44,6 +44,15 @@ pub struct Reference {
     operations: BTreeMap<String, Operation>,
 }
 
+impl Operation {
+    /// The `limit` and `offset` of a list, which answers at most so many entries at once.
+    #[must_use]
+    pub fn paged(self, most: i64, about_limit: &'static str) -> Self {
+        self.query("limit", values::integer(1, most), about_limit)
+            .query("offset", values::count(), "How many to skip.")
+    }
+}
+
 impl Reference {
     /// Of the function in this folder; `title` and `about` head its operations.
     pub fn new(function: &'static str, title: &'static str, about: &'static str) -> Self {
