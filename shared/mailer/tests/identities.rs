@@ -4,12 +4,11 @@
 
 use std::sync::{Arc, Mutex};
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_sesv2::config::{Credentials, SharedCredentialsProvider};
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
 use posthaste_mailer::{Ses, SesAccount, SesDomain};
 use posthaste_model::EmailAddress;
+use posthaste_testkit::aws_stand_in;
 use serde_json::{Value, json};
 
 type Calls = Arc<Mutex<Vec<(String, Value)>>>;
@@ -32,16 +31,7 @@ async fn ses(answers: Vec<Answer>) -> (Ses, Calls) {
         }
     };
     let app = Router::new().fallback(answer);
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    let credentials = Credentials::new("id", "secret", None, None, "test");
-    let aws = SdkConfig::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::new("eu-west-1"))
-        .credentials_provider(SharedCredentialsProvider::new(credentials))
-        .endpoint_url(url)
-        .build();
+    let aws = aws_stand_in(app).await;
     (Ses::new(&aws, None), calls)
 }
 

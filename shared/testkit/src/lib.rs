@@ -26,5 +26,5 @@ pub use lines::CapturedLog;
 pub use queues::{Queues, Sent, sqs_event};
 pub use receiver::{ReceivedRequest, Receiver, Reply};
 pub use scale::{Scale, Weighed, Written};
-pub use services::{Services, TABLE, dynamodb, table};
+pub use services::{Services, TABLE, aws_at, aws_stand_in, dynamodb, table};
 pub use tenant::{Tenant, entropy, key_of};

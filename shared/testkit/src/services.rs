@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
+use axum::Router;
 use axum::http::Extensions;
 use posthaste_blob::Blob;
 use posthaste_http::{Authorizer, RateLimits, Routes};
@@ -179,11 +180,28 @@ pub async fn dynamodb() -> SdkConfig {
         // Ends with the runtime of the test; an error has no receiver.
         let _ = dynoxide::server::serve_with_shutdown(listener, database, forever).await;
     });
+    aws_at(format!("http://{address}"))
+}
+
+/// The configuration of clients of AWS that call this URL.
+pub fn aws_at(url: impl Into<String>) -> SdkConfig {
     let credentials = Credentials::new("test", "test", None, None, "testkit");
     SdkConfig::builder()
         .behavior_version(BehaviorVersion::latest())
         .region(Region::new("us-east-1"))
-        .endpoint_url(format!("http://{address}"))
+        .endpoint_url(url)
         .credentials_provider(SharedCredentialsProvider::new(credentials))
         .build()
+}
+
+/// Serves these routes on loopback in place of a service of AWS; the configuration of its clients. It ends with the
+/// runtime of the test.
+///
+/// # Panics
+/// When it cannot be started.
+pub async fn aws_stand_in(routes: Router) -> SdkConfig {
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
+    let address = listener.local_addr().expect("a bound port has an address");
+    tokio::spawn(async move { axum::serve(listener, routes).await.expect("served") });
+    aws_at(format!("http://{address}"))
 }

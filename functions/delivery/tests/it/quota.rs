@@ -3,9 +3,6 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_credential_types::Credentials;
-use aws_credential_types::provider::SharedCredentialsProvider;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
@@ -14,7 +11,7 @@ use posthaste_mailer::{Mailer, Ses};
 use posthaste_model::{Clock, EventKind};
 use posthaste_store::{Claim, Claimant, Described, HANDED_PARTS};
 use posthaste_testkit::relay::{Relay, Script};
-use posthaste_testkit::{FaultProxy, TestClock};
+use posthaste_testkit::{FaultProxy, TestClock, aws_stand_in};
 use serde_json::json;
 
 use crate::lists;
@@ -75,16 +72,7 @@ impl StandIn {
                     async move { ses.take() }
                 }),
             );
-        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let url = format!("http://{}", listener.local_addr().unwrap());
-        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
-        let credentials = Credentials::new("id", "secret", None, None, "test");
-        let aws = SdkConfig::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .region(Region::new("eu-west-1"))
-            .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .endpoint_url(url)
-            .build();
+        let aws = aws_stand_in(router).await;
         (own, Mailer::Ses(Ses::new(&aws, None)))
     }
 

@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use posthaste_mailer::{Attempt, Cause, Envelope, RefusalStage};
+use posthaste_testkit::aws_at;
 use tokio::io::AsyncReadExt as _;
 
 use crate::{client, envelope, ses};
@@ -164,7 +165,7 @@ async fn no_answer_is_our_trouble_and_a_foreign_name_is_not_for_ses() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     drop(listener);
-    let mailer = client(url);
+    let mailer = client(&aws_at(url));
     let attempt = mailer
         .hand_over(&envelope("ann@example.com"), b"hi\r\n")
         .await;
@@ -192,7 +193,10 @@ async fn no_answer_is_our_trouble_and_a_foreign_name_is_not_for_ses() {
 #[tokio::test]
 async fn a_call_whose_answer_is_lost_is_not_repeated_here() {
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let mailer = client(format!("http://{}", listener.local_addr().unwrap()));
+    let mailer = client(&aws_at(format!(
+        "http://{}",
+        listener.local_addr().unwrap()
+    )));
     let calls = Arc::new(Mutex::new(0));
     let counted = Arc::clone(&calls);
     tokio::spawn(async move {

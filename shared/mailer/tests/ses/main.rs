@@ -7,8 +7,7 @@ mod answers;
 
 use std::sync::{Arc, Mutex};
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_sesv2::config::{Credentials, SharedCredentialsProvider};
+use aws_config::SdkConfig;
 use axum::Router;
 use axum::http::StatusCode;
 use axum::routing::post;
@@ -16,6 +15,7 @@ use posthaste_mailer::{
     Attempt, Envelope, Mailer, Ses, SesSets, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT, Tags,
 };
 use posthaste_model::{AccountId, EmailAddress, EnforcedTls, MessageId, TlsVersion};
+use posthaste_testkit::{aws_at, aws_stand_in};
 use serde_json::{Value, json};
 
 type Calls = Arc<Mutex<Vec<Value>>>;
@@ -38,14 +38,11 @@ async fn ses(status: u16, kind: &'static str, body: &'static str) -> (Mailer, Ca
         }
     };
     let app = Router::new().route("/v2/email/outbound-emails", post(answer));
-    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}", listener.local_addr().unwrap());
-    tokio::spawn(async move { axum::serve(listener, app).await.unwrap() });
-    (client(url), calls)
+    let aws = aws_stand_in(app).await;
+    (client(&aws), calls)
 }
 
-fn client(url: String) -> Mailer {
-    let aws = aws(url);
+fn client(aws: &SdkConfig) -> Mailer {
     let pools = "News of Ann=ann-news".parse().unwrap();
     let apart = AccountId::from_bytes([3; 10]);
     let accounts = format!("{apart}=set-of-its-own").parse().unwrap();
@@ -55,17 +52,7 @@ fn client(url: String) -> Mailer {
         accounts,
         tls: Some("encrypted".to_owned()),
     };
-    Mailer::Ses(Ses::with_sets(&aws, sets))
-}
-
-fn aws(url: String) -> SdkConfig {
-    let credentials = Credentials::new("id", "secret", None, None, "test");
-    SdkConfig::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::new("eu-west-1"))
-        .credentials_provider(SharedCredentialsProvider::new(credentials))
-        .endpoint_url(url)
-        .build()
+    Mailer::Ses(Ses::with_sets(aws, sets))
 }
 
 fn envelope(to: &str) -> Envelope {
@@ -194,7 +181,7 @@ async fn mail_of_an_account_that_enforces_tls_leaves_through_a_set_that_requires
 #[tokio::test]
 async fn without_such_a_set_mail_that_requires_tls_is_not_handed_to_ses() {
     // A call would be deferred: nothing listens there.
-    let mailer = Mailer::Ses(Ses::new(&aws("http://127.0.0.1:1".to_owned()), None));
+    let mailer = Mailer::Ses(Ses::new(&aws_at("http://127.0.0.1:1"), None));
     let mut envelope = envelope("ann@example.com");
     envelope.enforced_tls.require_tls = true;
     let attempt = mailer.hand_over(&envelope, b"hi\r\n").await;
