@@ -51,8 +51,8 @@ def probes(seconds):
 
 def outage(seconds, mails=WAITING):
     """Mails that wait for a relay that takes none, beside what they cost when they leave: one write when the wait
-    begins, one event, a message that waits on the queue once, and a place in the bucket until mail is released, but for
-    six hours at most: then it is sent, received and stored again."""
+    begins, one event, a message that waits on the queue once, and a place in the bucket until mail is released, six
+    hours at most: then it is sent, received and stored again."""
     batches, tried = mails / JOBS, probes(seconds)
     turns = (seconds - 1) // TURN
     received = (MOVED + turns) * batches

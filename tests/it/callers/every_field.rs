@@ -130,8 +130,8 @@ async fn no_answer_to_a_wrong_type_has_a_word_of_the_program() {
                 continue;
             }
             answer.keeps_the_contract(&name);
-            let told: Value = serde_json::from_str(&answer.body).expect("JSON");
-            for error in told["errors"].as_array().expect("errors") {
+            let refused: Value = serde_json::from_str(&answer.body).expect("JSON");
+            for error in refused["errors"].as_array().expect("errors") {
                 let message = error["message"].as_str().expect("a message");
                 wrong_types += usize::from(message.starts_with("Invalid type."));
                 for word in OF_RUST {
@@ -171,8 +171,8 @@ async fn the_help_of_an_error_is_a_page_that_this_service_serves() {
         let headers = [("authorization", key.as_str()), ("host", "evil.example")];
         let body = body.to_string();
         let answer = house.ask(&method, path, &headers, body.as_bytes()).await;
-        let told: Value = serde_json::from_str(&answer.body).expect("JSON");
-        let errors = told["errors"].as_array().expect("errors");
+        let refused: Value = serde_json::from_str(&answer.body).expect("JSON");
+        let errors = refused["errors"].as_array().expect("errors");
         for error in errors {
             let help = error["help"]["text"].as_str();
             let help = help.unwrap_or_else(|| panic!("{method} {path}: {}", answer.body));

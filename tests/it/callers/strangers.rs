@@ -271,7 +271,7 @@ impl Ids {
     }
 }
 
-/// A URL for these ids alone; whoever gave it is told it back.
+/// A URL for these ids alone; an answer repeats it to the caller that gave it.
 fn url(ids: &Ids) -> String {
     format!("http://127.0.0.1:8099/{}", ids.batch)
 }
@@ -296,7 +296,7 @@ async fn seen(house: &House, ids: &Ids, all: &[Route]) -> Vec<(String, String)> 
         if route.access == Access::Public || route.path.ends_with("/activity") {
             continue;
         }
-        // Some statistics must be told their days.
+        // Some statistics require their days.
         let days = "?start_date=2026-01-01&date=2026-01-01";
         let path = format!("{}{days}", ids.path(route));
         let answer = house
@@ -328,13 +328,13 @@ async fn an_id_of_somebody_else_is_like_no_id_at_all() {
                 .call(&route.method, &asked, &other.key, &body(ids))
                 .await;
             answers.push((answer.status, theirs.without(&absent.without(&answer.body))));
-            // Whoever gave an address in the body is told it back.
-            let mut told = answer.body.replace(&ids.email, "GIVEN");
+            // An answer repeats an address that the body gave.
+            let mut answered = answer.body.replace(&ids.email, "GIVEN");
             // And a user name is the caller's own from then on.
             if route.path == "/v3/user/username" {
-                told = told.replace(&ids.subuser, "GIVEN");
+                answered = answered.replace(&ids.subuser, "GIVEN");
             }
-            let text = absent.without(&told.replace(&url(&theirs), "URL"));
+            let text = absent.without(&answered.replace(&url(&theirs), "URL"));
             if ids.texts().iter().all(|id| !path.contains(id)) {
                 let shown = theirs.texts().into_iter().find(|id| text.contains(id));
                 assert_eq!(shown, None, "{} {path}: {text}", route.method);

@@ -40,8 +40,8 @@ const ANSWERED: [(&str, u16); 17] = [
 
 /// The place in the catalogue that each error of an answer leads to.
 fn helps(answer: &Answer) -> Vec<String> {
-    let told: Value = serde_json::from_str(&answer.body).expect("JSON");
-    let errors = told["errors"].as_array().expect("errors");
+    let refused: Value = serde_json::from_str(&answer.body).expect("JSON");
+    let errors = refused["errors"].as_array().expect("errors");
     let help = |error: &Value| {
         error["help"]["text"]
             .as_str()

@@ -31,21 +31,21 @@ async fn a_mail_shows_what_was_sent_before_and_after_it_leaves() {
         (r#"{"":"no name","list":"all","order":"none"}"#, "hard"),
         (r#"{"":"no name","list":"all","order":"C 3"}"#, "soft"),
     ];
-    let check = |told: &Value, args: &str| {
+    let check = |found: &Value, args: &str| {
         for (field, want) in [
             ("categories", json!(["news", "sale"])),
             ("unique_args", json!(args)),
             ("originating_ip", json!("127.0.0.1")),
             ("from_email", json!("sender@example.com")),
         ] {
-            assert_eq!(told[field], want, "{field} of {told}");
+            assert_eq!(found[field], want, "{field} of {found}");
         }
     };
     for (n, (args, _)) in own.into_iter().enumerate() {
-        let told = shown(&service, &message, n).await;
-        check(&told, args);
+        let found = shown(&service, &message, n).await;
+        check(&found, args);
         assert_eq!(
-            (&told["events"], &told["outbound_ip"]),
+            (&found["events"], &found["outbound_ip"]),
             (&json!([]), &json!(""))
         );
     }
@@ -55,12 +55,12 @@ async fn a_mail_shows_what_was_sent_before_and_after_it_leaves() {
         ["Delivered", "Bounced", "Bounced"]
     );
     for (n, (args, bounce_type)) in own.into_iter().enumerate() {
-        let told = shown(&service, &message, n).await;
-        check(&told, args);
-        assert_eq!(told["outbound_ip"], "127.0.0.1");
-        let events = told["events"].as_array().expect("events");
+        let found = shown(&service, &message, n).await;
+        check(&found, args);
+        assert_eq!(found["outbound_ip"], "127.0.0.1");
+        let events = found["events"].as_array().expect("events");
         let types: Vec<_> = events.iter().map(|event| &event["bounce_type"]).collect();
-        assert_eq!(types, ["", bounce_type], "{told}");
+        assert_eq!(types, ["", bounce_type], "{found}");
     }
     service.stop().await;
 }
