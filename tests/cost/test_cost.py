@@ -101,7 +101,7 @@ class Days(unittest.TestCase):
         self.assertEqual([days.probes(60 * minutes) for minutes in (0, 1, 2, 4, 8, 16)], [0, 1, 2, 3, 4, 5])
         self.assertEqual([days.probes(3600 * hours) for hours in (1, 24)], [9, 147])
 
-    def test_waiting_is_moved_once_whatever_it_lasts(self):
+    def test_waiting_is_moved_once_in_six_hours(self):
         def of(seconds):
             quantities = {}
             for line in days.outage(seconds):
@@ -110,13 +110,13 @@ class Days(unittest.TestCase):
 
         hour, day = of(3_600), of(86_400)
         self.assertEqual((hour["dynamodb_write"], day["dynamodb_write"]), (100_018, 100_294))
-        # Received and deleted by the ten twice, sent twice; and the event of each.
-        self.assertEqual((hour["sqs_request"], day["sqs_request"]), (72_000, 72_000))
-        self.assertEqual((hour["s3_put"], day["s3_put"]), (10_000 + 18 + 60, 10_000 + 294 + 1440))
+        # Received and deleted by the ten twice, sent twice, and the event of each; and once more in each six hours.
+        self.assertEqual((hour["sqs_request"], day["sqs_request"]), (72_000, 72_000 + 3 * 30_000))
+        self.assertEqual((hour["s3_put"], day["s3_put"]), (10_000 + 18 + 60, 4 * 10_000 + 294 + 1440))
 
-    def test_three_days_cost_little_more_than_an_hour(self):
+    def test_three_days_cost_less_than_twelve_outages_of_an_hour(self):
         hour, days_of_it = (days.dollars(days.outage(3_600 * hours)) for hours in (1, 72))
-        self.assertLess(days_of_it, 1.5 * hour)
+        self.assertLess(days_of_it, 72 / 6 * hour)
         self.assertLess(hour, 0.25)
 
     def test_a_million_of_each_is_billed_by_prices_that_there_are(self):

@@ -6,7 +6,7 @@
 //! relay takes it; once nothing comes back a hundred times as many each minute, until all is on the queue
 //! again. Jobs that expire are released in any case: `delivery` ends them. So are those that have waited
 //! for six hours: where the relay takes some mails and not others, new ones are stored all the time, which
-//! cannot be told from a probe that came back.
+//! looks the same as a probe that came back.
 //!
 //! Each job is stored before its message leaves the queue, and sent before its blob is deleted. A process
 //! that dies in between leaves a job twice, which the claims of its copies absorb.

@@ -3,14 +3,12 @@
 mod bounced;
 mod daily;
 mod hours;
-mod rates;
 mod reputation;
 mod spread;
 
 pub use bounced::{Bounced, DayBounces};
 pub use daily::{Added, DayStats, METRICS, Tally};
-pub use hours::{Hours, MailEnd};
-pub use rates::SendingRates;
+pub use hours::{Hours, MailEnd, SendingRates};
 
 pub(crate) use bounced::bounces_pk;
 pub(crate) use daily::day_pk;

@@ -3,9 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_model::Timestamp;
+use posthaste_model::{AccountId, Timestamp};
 
-pub(super) const HOUR: i64 = 3_600;
+use crate::table::{Store, StoreError};
+
+const HOUR: i64 = 3_600;
+
+/// The hours that a rate is of: the current one and those before.
+const WINDOW: i64 = 24;
 
 /// How a mail ended, or what its recipient said of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,7 +50,7 @@ fn hour_of_day(at: Timestamp) -> usize {
 }
 
 /// The counter of the hour that a second lies in.
-pub(super) fn counter(at: Timestamp, end: MailEnd) -> &'static str {
+fn counter(at: Timestamp, end: MailEnd) -> &'static str {
     let counters = COUNTERS.get(hour_of_day(at));
     let counters = counters.unwrap_or(&COUNTERS[0]);
     match end {
@@ -70,6 +75,46 @@ impl Hours {
     pub(super) fn of_day(&self, day: &str) -> impl Iterator<Item = (&'static str, i64)> {
         let counters = self.0.get(day).into_iter().flatten();
         counters.map(|(name, by)| (*name, *by))
+    }
+}
+
+/// The mails of an account that ended within a day.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SendingRates {
+    /// All that left.
+    pub mails: i64,
+    /// Those to addresses that do not exist.
+    pub bounces: i64,
+    /// Those that recipients reported as spam.
+    pub complaints: i64,
+}
+
+impl Store {
+    /// How the mails of an account ended in the current hour and the 23 before it; of these, in the hours
+    /// that began at `since` or later.
+    pub async fn sending_rates(
+        &self,
+        account: &AccountId,
+        since: Timestamp,
+        now: Timestamp,
+    ) -> Result<SendingRates, StoreError> {
+        let this_hour = now.0.div_euclid(HOUR);
+        let hours = (0..WINDOW).map(|back| Timestamp((this_hour - back) * HOUR));
+        let hours: Vec<Timestamp> = hours.filter(|start| *start >= since).collect();
+        let mut days: Vec<String> = hours.iter().map(|start| start.day()).collect();
+        days.dedup();
+        let rows = self.account_day_stats(account, days).await?;
+        let mut rates = SendingRates::default();
+        for row in rows {
+            for start in hours.iter().filter(|start| start.day() == row.day) {
+                let of = |end| row.metric(counter(*start, end));
+                let bounced = of(MailEnd::Bounced);
+                rates.mails += of(MailEnd::Delivered) + bounced + of(MailEnd::Blocked);
+                rates.bounces += bounced;
+                rates.complaints += of(MailEnd::Complained);
+            }
+        }
+        Ok(rates)
     }
 }
 
