@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use posthaste_blob::Blob;
-use posthaste_mailer::{Envelope, Mailer, Pools, RelayUrl, Ses, SesSets, Smtp, SmtpConfig, Tags};
+use posthaste_mailer::{Envelope, Mailer, RelayUrl, Ses, SesSets, Smtp, SmtpConfig, Tags};
 use posthaste_model::{
-    AccountId, Clock, Entropy, Hostname, LEAVE_MAILBOX, Mail, Mailbox, MessageId, PublicUrl,
-    RecipientCopy, Verp,
+    AccountId, Clock, ConfigurationSets, Entropy, Hostname, LEAVE_MAILBOX, Mail, Mailbox,
+    MessageId, PublicUrl, RecipientCopy, Verp,
 };
 use posthaste_outage::OutageStore;
 use posthaste_queue::Queue;
@@ -253,11 +253,15 @@ fn mailer(platform: &Platform) -> Result<Mailer, ConfigError> {
         let relay: RelayUrl = vars.parsed("DELIVERY")?;
         return Ok(Mailer::Smtp(Smtp::new(SmtpConfig::new(relay))));
     }
-    let pools = vars.optional::<Pools>("IP_POOLS")?.unwrap_or_default();
+    let pools = vars
+        .optional::<ConfigurationSets>("IP_POOLS")?
+        .unwrap_or_default();
     let sets = SesSets {
         default: vars.get("CONFIGURATION_SET"),
         pools,
-        accounts: vars.optional::<Pools>("ACCOUNT_SETS")?.unwrap_or_default(),
+        accounts: vars
+            .optional::<ConfigurationSets>("ACCOUNT_SETS")?
+            .unwrap_or_default(),
         tls: vars.get("TLS_SET"),
     };
     let aws = platform.aws("DELIVERY")?;

@@ -45,8 +45,8 @@ async fn batch(
     Ok(())
 }
 
-/// An account that has pools names one of them (API facts 2.3). One without any may name a pool of the operator's
-/// (`IP_POOLS`).
+/// An account that has pools names one of them or of the operator's (API facts 2.3; `IP_POOLS`). One without any may
+/// name what it likes: without pools there is nothing that the name could mean wrongly.
 async fn ip_pool(
     app: &App,
     caller: &Caller,
@@ -56,6 +56,9 @@ async fn ip_pool(
     let Some(name) = &mail.ip_pool_name else {
         return Ok(());
     };
+    if app.pools.get(name).is_some() {
+        return Ok(());
+    }
     let pools = app.store.ip_pools(caller.id()).await?.pools;
     if !pools.is_empty() && !pools.contains_key(name) {
         let message = format!(

@@ -32,7 +32,7 @@ use std::sync::Arc;
 use axum::http::Method;
 use posthaste_blob::Blob;
 use posthaste_http::{Access, Authorizer, Dialect, Routes};
-use posthaste_model::{Clock, Entropy};
+use posthaste_model::{Clock, ConfigurationSets, Entropy};
 use posthaste_queue::Queue;
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
@@ -54,6 +54,8 @@ pub struct App {
     pub entropy: Entropy,
     pub limits: SendLimits,
     pub senders: Senders,
+    /// The pools of the operator, which every account may name.
+    pub pools: Arc<ConfigurationSets>,
     pub templates: TemplateFieldsCache,
     /// Whether mails can be searched: then scheduled mail is listed until it leaves.
     pub searches: bool,
@@ -62,7 +64,7 @@ pub struct App {
 }
 
 impl App {
-    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BUCKET_NAME`, `HORIZON_SECONDS` and `SEARCH_DAYS`.
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BUCKET_NAME`, `HORIZON_SECONDS`, `SEARCH_DAYS` and `IP_POOLS`.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
         Ok(Self {
             store: platform.store()?,
@@ -81,6 +83,7 @@ impl App {
                 Senders::verified()
             },
             templates: TemplateFieldsCache::default(),
+            pools: Arc::new(platform.env().optional("IP_POOLS")?.unwrap_or_default()),
             searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
             observer: platform.part(),
         })

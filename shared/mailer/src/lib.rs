@@ -15,8 +15,8 @@ pub use attempt::{Attempt, Cause, Envelope, RefusalStage, SendLimit, Tags};
 pub use classify::{RefusalMeaning, bounce_type, classify, meaning};
 pub use relay_url::{InvalidRelayUrl, RelayUrl, Tls};
 pub use ses::{
-    DedicatedIp, InsightsError, InvalidPools, Pools, Ses, SesAccount, SesDomain, SesError,
-    SesInsight, SesSets, TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT,
+    DedicatedIp, InsightsError, Ses, SesAccount, SesDomain, SesError, SesInsight, SesSets,
+    TAG_ACCOUNT, TAG_MESSAGE, TAG_RECIPIENT,
 };
 pub use smtp::{Explained, Fate, Smtp, SmtpConfig, SmtpStage, Timeouts, explain};
 pub use status::EnhancedStatus;

@@ -6,9 +6,7 @@
 mod identities;
 mod insights;
 
-use std::collections::BTreeMap;
 use std::fmt;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +19,7 @@ use aws_sdk_sesv2::operation::send_email::SendEmailError;
 use aws_sdk_sesv2::operation::send_email::builders::SendEmailFluentBuilder;
 use aws_sdk_sesv2::primitives::Blob;
 use aws_sdk_sesv2::types::{Destination, EmailContent, MessageTag, RawMessage};
-use posthaste_model::{TlsVersion, causes};
+use posthaste_model::{ConfigurationSets, TlsVersion, causes};
 use tokio::sync::OnceCell;
 
 use crate::{Attempt, Cause, EnhancedStatus, Envelope, RefusalStage, SendLimit};
@@ -36,54 +34,6 @@ pub const TAG_MESSAGE: &str = "posthaste-message";
 /// Message tag with the recipient's position.
 pub const TAG_RECIPIENT: &str = "posthaste-recipient";
 
-/// Configuration sets by the `ip_pool_name` of a mail, or by the id of an account.
-///
-/// SES ties a set to a
-/// dedicated pool of its own, and measures the reputation of each set; a name that is not listed uses
-/// the default set.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Pools(BTreeMap<String, String>);
-
-/// The text is not a list of pools.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is not of the form name=configuration-set,…")]
-pub struct InvalidPools(String);
-
-impl Pools {
-    /// The configuration set of a pool.
-    fn set(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
-    }
-}
-
-/// `news=set-of-news,bulk=set-of-bulk`. A name has 2 to 64 characters (SPEC, "Limits") and no
-/// comma; a set has the letters that SES allows.
-impl FromStr for Pools {
-    type Err = InvalidPools;
-
-    fn from_str(text: &str) -> Result<Self, InvalidPools> {
-        let pair = |pair: &str| {
-            let (name, set) = pair.rsplit_once('=')?;
-            let (name, set) = (name.trim(), set.trim());
-            let allowed = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-            let fits = (2..=64).contains(&name.chars().count())
-                && (1..=64).contains(&set.len())
-                && set.bytes().all(allowed);
-            fits.then(|| (name.to_owned(), set.to_owned()))
-        };
-        let pairs = text.split(',').map(str::trim);
-        let pairs: Option<Vec<_>> = pairs.filter(|text| !text.is_empty()).map(pair).collect();
-        let pairs = pairs.ok_or_else(|| InvalidPools(text.to_owned()))?;
-        let (count, pools) = (pairs.len(), BTreeMap::from_iter(pairs));
-        if pools.len() == count {
-            Ok(Self(pools))
-        } else {
-            // A duplicate name is ambiguous.
-            Err(InvalidPools(text.to_owned()))
-        }
-    }
-}
-
 /// The account's SES in one region; clones share the client.
 #[derive(Clone)]
 pub struct Ses(Arc<Inner>);
@@ -94,9 +44,9 @@ pub struct SesSets {
     /// Of the mail that none of the others is for.
     pub default: Option<String>,
     /// Of the mail of some pools.
-    pub pools: Pools,
+    pub pools: ConfigurationSets,
     /// Of the mail of some accounts that names no such pool.
-    pub accounts: Pools,
+    pub accounts: ConfigurationSets,
     /// Of the mail of accounts that enforce TLS, whatever it names: a set with the TLS policy `REQUIRE`, which SES
     /// takes for TLS 1.2 or newer with any certificate. Without one such mail is refused.
     pub tls: Option<String>,
@@ -108,8 +58,8 @@ impl SesSets {
             return self.tls.as_deref();
         }
         let pool = envelope.pool.as_deref();
-        let set = pool.and_then(|name| self.pools.set(name));
-        let set = set.or_else(|| self.accounts.set(envelope.tags.account.as_str()));
+        let set = pool.and_then(|name| self.pools.get(name));
+        let set = set.or_else(|| self.accounts.get(envelope.tags.account.as_str()));
         set.or(self.default.as_deref())
     }
 }
@@ -333,36 +283,5 @@ impl fmt::Debug for Ses {
         f.debug_struct("Ses")
             .field("sets", &self.0.sets)
             .finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pools_are_read_by_name() {
-        let pools: Pools = "news=set-1, Big = Pool=set_2 ,".parse().unwrap();
-        assert_eq!(pools.set("news"), Some("set-1"));
-        assert_eq!(pools.set("Big = Pool"), Some("set_2"));
-        assert_eq!(pools.set("set-1"), None);
-        assert_eq!("".parse(), Ok(Pools::default()));
-    }
-
-    #[test]
-    fn what_is_no_list_of_pools_is_refused() {
-        for text in [
-            "news",
-            "news=",
-            "=set",
-            "n=set",
-            "news=a b",
-            "news=a,news=b",
-        ] {
-            let refused = text.parse::<Pools>();
-            assert_eq!(refused, Err(InvalidPools(text.to_owned())));
-        }
-        let long = format!("{}=set", "x".repeat(65));
-        assert!(long.parse::<Pools>().is_err());
     }
 }

@@ -6,6 +6,7 @@
 mod address;
 pub mod batch;
 pub mod breaker;
+mod configuration_sets;
 mod drop_reason;
 mod entropy;
 mod event;
@@ -27,6 +28,7 @@ pub use address::{
     EmailAddress, InvalidAddress, LONGEST as LONGEST_ADDRESS, LONGEST_LOCAL, LONGEST_ON_THE_WIRE,
     Mailbox,
 };
+pub use configuration_sets::{ConfigurationSets, InvalidConfigurationSets};
 pub use drop_reason::DropReason;
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Classification, Event, EventKind, Pool, UrlOffset};

@@ -172,9 +172,11 @@ async fn what_the_account_lacks_has_its_row_too() {
         Ok::<_, StoreError>(())
     });
     pools.await.unwrap();
-    let known = with(&[("ip_pool_name", json!("news"))]);
-    app.send(&known).await.expect(202);
-    assert_eq!(app.queues.drain("send").len(), 1);
+    for pool in ["news", "operators"] {
+        let known = with(&[("ip_pool_name", json!(pool))]);
+        app.send(&known).await.expect(202);
+        assert_eq!(app.queues.drain("send").len(), 1);
+    }
     let bare = app.bare_template().await;
     let remove = json!("remove");
     let mut problems = Vec::new();

@@ -34,7 +34,9 @@ impl TestApp {
     async fn with(senders: Senders, search_days: &str) -> Self {
         let faults = FailAfter::default();
         let services = Services::start().await.failing_after(faults.clone());
-        let mut services = services.var("SEARCH_DAYS", search_days);
+        let mut services = services
+            .var("SEARCH_DAYS", search_days)
+            .var("IP_POOLS", "operators=set-1");
         if matches!(senders, Senders::Any) {
             services = services.any_sender();
         }
