@@ -237,7 +237,10 @@ impl Pool {
 
     fn give_back(&self, mut connection: Connection) {
         let worn = connection.served >= self.config.mails_per_connection;
-        if connection.is_broken() || worn {
+        // TLS that is refused for a while (RFC 3207, section 4) is asked for again with the next mail.
+        let refusal = connection.starttls_refusal.as_ref();
+        let without_tls = refusal.is_some_and(|reply| reply.code / 100 == 4);
+        if connection.is_broken() || worn || without_tls {
             return;
         }
         connection.idle_since = Instant::now();
