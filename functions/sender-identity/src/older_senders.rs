@@ -9,10 +9,7 @@ use posthaste_store::{SenderFields, VerifiedSender};
 use serde::{Deserialize, Serialize};
 
 use crate::app::number;
-use crate::senders::{
-    ADDRESS, CITY, COUNTRY, FROM_EMAIL, FROM_NAME, FieldRule, NICKNAME, REPLY_TO, REPLY_TO_NAME,
-    STATE, SenderRequest, ZIP,
-};
+use crate::senders::{ADDRESS, CITY, COUNTRY, NICKNAME, STATE, SenderRequest, SenderRules, ZIP};
 use crate::{App, AppState, CREATE, DELETE, READ, UPDATE, links, senders};
 
 /// The routes, each with its scope.
@@ -29,20 +26,28 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
         .at(Method::POST, RESEND, CREATE, links::resend)
 }
 
-/// What the older API requires; its `state` is a name (`Colorado`).
-const RULES: [FieldRule; 11] = [
-    (NICKNAME, true, 100),
-    (FROM_EMAIL, true, 256),
-    (FROM_NAME, false, 256),
-    (REPLY_TO, true, 256),
-    (REPLY_TO_NAME, false, 256),
-    (ADDRESS, true, 100),
-    (("address_2", |fields| &fields.address2), false, 100),
-    (STATE, false, 100),
-    (CITY, true, 150),
-    (ZIP, false, 10),
-    (COUNTRY, true, 100),
-];
+/// What the older API requires, by its own names of fields; its `state` is a name (`Colorado`).
+const RULES: SenderRules = SenderRules {
+    from_email: "from.email",
+    reply_to: "reply_to.email",
+    fields: [
+        (NICKNAME, true, 100),
+        (("from.email", |fields| &fields.from_email), true, 256),
+        (("from.name", |fields| &fields.from_name), false, 256),
+        (("reply_to.email", |fields| &fields.reply_to), false, 256),
+        (
+            ("reply_to.name", |fields| &fields.reply_to_name),
+            false,
+            256,
+        ),
+        (ADDRESS, true, 100),
+        (("address_2", |fields| &fields.address2), false, 100),
+        (STATE, false, 100),
+        (CITY, true, 150),
+        (ZIP, false, 10),
+        (COUNTRY, true, 100),
+    ],
+};
 
 /// What is said about a sender: all of it to create one, parts to change one.
 #[derive(Debug, Default, Deserialize)]

@@ -41,14 +41,14 @@ impl SenderRequest {
     pub(crate) async fn create(
         &self,
         fields: SenderFields,
-        rules: &[FieldRule],
+        rules: &SenderRules,
     ) -> Result<VerifiedSender, Rejection> {
         let Self { app, caller, .. } = self;
         let email = check(&fields, None, rules)?;
         // Before the mail is counted: a repeated request after a lost response gets no second mail.
         let earlier = app.store.sender_of(caller.id(), &email.folded()).await?;
         if earlier.is_some() {
-            return Err(exists());
+            return Err(exists(rules));
         }
         let verified = is_of_domain(app, caller.id(), &email).await?;
         let mail = if verified {
@@ -70,7 +70,7 @@ impl SenderRequest {
         let link = mail.as_ref().map(|mail| &mail.link);
         if app.store.create_sender(&sender, link).await? == Put::Taken {
             discard(app, mail).await;
-            return Err(exists());
+            return Err(exists(rules));
         }
         if let Some(mail) = mail {
             mail.post(app).await?;
@@ -82,7 +82,7 @@ impl SenderRequest {
     pub(crate) async fn update(
         &self,
         id: i64,
-        rules: &[FieldRule],
+        rules: &SenderRules,
         edit: impl Fn(&mut SenderFields),
     ) -> Result<VerifiedSender, Rejection> {
         let Self { app, caller, .. } = self;
@@ -95,7 +95,7 @@ impl SenderRequest {
         let moved = folded != old.folded;
         let other = app.store.sender_of(caller.id(), &folded).await?;
         if other.is_some_and(|other| other.id != id) {
-            return Err(exists());
+            return Err(exists(rules));
         }
         let verified = moved && is_of_domain(app, caller.id(), &email).await?;
         let mail = if moved && !verified {
@@ -126,7 +126,7 @@ impl SenderRequest {
             }
             Resaved::Taken => {
                 discard(app, mail).await;
-                return Err(exists());
+                return Err(exists(rules));
             }
         };
         if let Some(mail) = mail {
@@ -170,8 +170,8 @@ async fn discard(app: &App, mail: Option<VerificationMail>) {
     }
 }
 
-fn exists() -> Rejection {
-    Rejection::on("from_email", "already exists")
+fn exists(rules: &SenderRules) -> Rejection {
+    Rejection::on(rules.from_email, "already exists")
 }
 
 /// Whether an authenticated domain of the account covers the address.
@@ -185,6 +185,15 @@ async fn is_of_domain(
     Ok(domain.is_some())
 }
 
+/// What an API requires of a sender.
+pub(crate) struct SenderRules {
+    /// Its name of the address to send from.
+    pub(crate) from_email: &'static str,
+    /// Its name of the address for replies.
+    pub(crate) reply_to: &'static str,
+    pub(crate) fields: [FieldRule; 11],
+}
+
 /// A field of a sender, whether it is required, and the characters that it has at most.
 pub(crate) type FieldRule = (SenderField, bool, usize);
 
@@ -192,10 +201,6 @@ pub(crate) type FieldRule = (SenderField, bool, usize);
 pub(crate) type SenderField = (&'static str, fn(&SenderFields) -> &String);
 
 pub(crate) const NICKNAME: SenderField = ("nickname", |fields| &fields.nickname);
-pub(crate) const FROM_EMAIL: SenderField = ("from_email", |fields| &fields.from_email);
-pub(crate) const FROM_NAME: SenderField = ("from_name", |fields| &fields.from_name);
-pub(crate) const REPLY_TO: SenderField = ("reply_to", |fields| &fields.reply_to);
-pub(crate) const REPLY_TO_NAME: SenderField = ("reply_to_name", |fields| &fields.reply_to_name);
 pub(crate) const ADDRESS: SenderField = ("address", |fields| &fields.address);
 pub(crate) const CITY: SenderField = ("city", |fields| &fields.city);
 pub(crate) const STATE: SenderField = ("state", |fields| &fields.state);
@@ -203,42 +208,50 @@ pub(crate) const ZIP: SenderField = ("zip", |fields| &fields.zip);
 pub(crate) const COUNTRY: SenderField = ("country", |fields| &fields.country);
 
 /// The rules of API facts, appendix A.
-const RULES: [FieldRule; 11] = [
-    (NICKNAME, true, 100),
-    (FROM_EMAIL, true, 256),
-    (FROM_NAME, false, 256),
-    (REPLY_TO, true, 256),
-    (REPLY_TO_NAME, false, 256),
-    (ADDRESS, false, 100),
-    (("address2", |fields| &fields.address2), false, 100),
-    (STATE, false, 2),
-    (CITY, false, 150),
-    (ZIP, false, 10),
-    (COUNTRY, false, 100),
-];
+const RULES: SenderRules = SenderRules {
+    from_email: "from_email",
+    reply_to: "reply_to",
+    fields: [
+        (NICKNAME, true, 100),
+        (("from_email", |fields| &fields.from_email), true, 256),
+        (("from_name", |fields| &fields.from_name), false, 256),
+        (("reply_to", |fields| &fields.reply_to), true, 256),
+        (
+            ("reply_to_name", |fields| &fields.reply_to_name),
+            false,
+            256,
+        ),
+        (ADDRESS, false, 100),
+        (("address2", |fields| &fields.address2), false, 100),
+        (STATE, false, 2),
+        (CITY, false, 150),
+        (ZIP, false, 10),
+        (COUNTRY, false, 100),
+    ],
+};
 
 /// The address to send from, unless a field breaks its rule. A field that stays as it was is not looked at: the two
 /// APIs have different rules.
 fn check(
     fields: &SenderFields,
     old: Option<&SenderFields>,
-    rules: &[FieldRule],
+    rules: &SenderRules,
 ) -> Result<EmailAddress, Rejection> {
     let mut found = Problems::default();
-    for ((name, value), required, most) in rules {
+    for ((name, value), required, most) in rules.fields {
         if old.is_some_and(|old| value(old) == value(fields)) {
             continue;
         }
         let value = value(fields);
-        if *required && value.trim().is_empty() {
-            found.add(*name, format!("{name} is required"));
-        } else if value.chars().count() > *most {
-            found.add(*name, format!("{name} must be at most {most} characters"));
+        if required && value.trim().is_empty() {
+            found.add(name, format!("{name} is required"));
+        } else if value.chars().count() > most {
+            found.add(name, format!("{name} must be at most {most} characters"));
         }
     }
     for (name, value) in [
-        ("from_email", &fields.from_email),
-        ("reply_to", &fields.reply_to),
+        (rules.from_email, &fields.from_email),
+        (rules.reply_to, &fields.reply_to),
     ] {
         let wrong = !value.trim().is_empty() && EmailAddress::parse(value).is_err();
         found.unless(!wrong, name, "must be a valid email address");

@@ -77,12 +77,11 @@ async fn every_problem_is_said_by_its_field_and_nothing_is_stored() {
         fields,
         [
             "nickname",
-            "reply_to",
             "address",
             "city",
             "zip",
             "country",
-            "from_email"
+            "from.email"
         ]
     );
     assert_eq!(app.get(ALL, 200).await, json!({"result": []}));
@@ -90,7 +89,7 @@ async fn every_problem_is_said_by_its_field_and_nothing_is_stored() {
 
     app.post(ALL, &ann(), 201).await;
     let again = app.post(ALL, &ann(), 400).await;
-    assert_eq!(again["errors"][0]["field"], "from_email");
+    assert_eq!(again["errors"][0]["field"], "from.email");
     app.patch(&format!("{ALL}/1"), &json!({"city": ""}), 400)
         .await;
 }
