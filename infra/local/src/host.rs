@@ -203,14 +203,15 @@ impl Host {
             inbound::serve(smtp_listener, handler, stopped(until)).await;
         });
         let mail_send = mail_send::App::from_env(&platform)?;
-        let chaos = Chaos::new(settings.entropy.clone());
+        let is_real = settings.relay.is_some();
+        let chaos = (!is_real).then(|| Chaos::new(settings.entropy.clone()));
         let port = Submission {
             app: mail_send.clone(),
             gate: gate.clone(),
             hostname: settings.hostname.clone(),
             access: access(settings, first.key.as_ref()),
             durable: table.disk.for_submission(),
-            faults: Some(mailbox_page::faults(&chaos)),
+            faults: chaos.as_ref().map(mailbox_page::faults),
         };
         // Without a key of the first account, mail there would belong to no account.
         let no_login = no_login.zip(first.key.clone());

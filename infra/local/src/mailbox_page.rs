@@ -27,7 +27,8 @@ pub(crate) struct PageParts<'a> {
     pub(crate) store: &'a Store,
     /// The queue of posts that are made again.
     pub(crate) retries: Queue,
-    pub(crate) chaos: Chaos,
+    /// None where mail leaves for a real relay: there nobody refuses it by chance.
+    pub(crate) chaos: Option<Chaos>,
     /// The relay that recorded mails are released to.
     pub(crate) release: Option<Mailer>,
     /// The first account.
@@ -55,7 +56,7 @@ pub(crate) fn router(settings: &HostSettings, parts: PageParts<'_>) -> Result<Ro
         release: parts.release.map(|relay| release(relay, account, entropy)),
         links: links.ok(),
         spam: filter.cloned(),
-        chaos: Some(parts.chaos),
+        chaos: parts.chaos,
         ..sources(parts.store, &parts.retries, &settings.clock)
     };
     let page = parts.mailbox.clone().router(sources);

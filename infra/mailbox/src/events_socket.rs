@@ -25,6 +25,9 @@ use crate::mailbox::{ChangeCount, Mailbox, MailboxNews};
 /// How long the answer to the end of a connection is waited for.
 const CLOSING: Duration = Duration::from_secs(2);
 
+/// How long a client may take to receive a message.
+const SENDING: Duration = Duration::from_secs(10);
+
 /// What a key is hashed with (RFC 6455, section 1.3).
 const GUID: &str = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
 
@@ -125,12 +128,14 @@ impl Watch {
                     Some(_) | None => break,
                 },
             };
+            // A client that reads nothing holds no connection and no permit.
             let text = Message::text(message.to_string());
-            if socket.send(text).await.is_err() {
+            let sent = timeout(SENDING, socket.send(text)).await;
+            if !matches!(sent, Ok(Ok(()))) {
                 return;
             }
         }
-        let _ = socket.close(None).await;
+        let _ = timeout(CLOSING, socket.close(None)).await;
         // The client answers so; a connection that closes before with bytes unread would lose what was sent.
         let answered = async { while let Some(Ok(_)) = socket.next().await {} };
         let _ = timeout(CLOSING, answered).await;
