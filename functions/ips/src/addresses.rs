@@ -5,6 +5,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
 use posthaste_mailer::DedicatedIp;
+use posthaste_store::ReverseDns;
 use serde::{Deserialize, Serialize};
 
 use crate::App;
@@ -16,13 +17,14 @@ pub(crate) struct IpView {
     ip: String,
     /// Subusers that it is assigned to.
     subusers: Vec<String>,
-    /// Empty: SES sets it.
-    rdns: &'static str,
+    /// The name that the account gave it; empty for none.
+    rdns: String,
     /// Pools of the account that have it.
     pools: Vec<String>,
     warmup: bool,
     /// Null: SES does not say.
     start_date: Option<i64>,
+    /// Whether its name led to it at the last look-up.
     whitelabeled: bool,
 }
 
@@ -44,7 +46,7 @@ pub(crate) async fn list(
 ) -> Result<Json<Vec<ListedIp>>, Rejection> {
     let (limit, offset, only, subuser, backwards) = query.checked(|query| {
         (
-            query.limit(500, 500),
+            query.limit(10, 500),
             query.offset(),
             query.text("ip").map(str::to_owned),
             query.text("subuser").map(str::to_owned),
@@ -81,21 +83,23 @@ pub(crate) async fn one(
 }
 
 async fn views(app: &App, caller: &Caller) -> Result<Vec<IpView>, Rejection> {
-    let dedicated = app.dedicated().await?;
+    let dedicated = app.dedicated_of(caller).await?;
     if dedicated.is_empty() {
         return Ok(Vec::new());
     }
     let pools = app.store.ip_pools(caller.id()).await?;
+    let names = app.store.reverse_dns(caller.id()).await?;
     let subusers = app.subusers_with(caller).await?;
     let view = |DedicatedIp { ip, warms_up, .. }| {
         let with = subusers.iter().filter(|(_, ips)| ips.contains(&ip));
+        let name = names.iter().find(|name| name.ip == ip);
         IpView {
             subusers: with.map(|(name, _)| name.clone()).collect(),
-            rdns: "",
+            rdns: name.map(ReverseDns::name).unwrap_or_default(),
+            whitelabeled: name.is_some_and(|name| name.valid),
             pools: pools.of(&ip),
             warmup: warms_up,
             start_date: None,
-            whitelabeled: false,
             ip,
         }
     };
@@ -182,8 +186,11 @@ impl From<DedicatedIp> for WarmingIp {
 }
 
 /// `GET /v3/ips/warmup`.
-pub(crate) async fn warming(State(app): State<App>) -> Result<Json<Vec<WarmingIp>>, Rejection> {
-    let all = app.dedicated().await?;
+pub(crate) async fn warming(
+    State(app): State<App>,
+    caller: Caller,
+) -> Result<Json<Vec<WarmingIp>>, Rejection> {
+    let all = app.dedicated_of(&caller).await?;
     let warming = all.into_iter().filter(|known| known.warms_up);
     Ok(Json(warming.map(WarmingIp::from).collect()))
 }
@@ -191,9 +198,10 @@ pub(crate) async fn warming(State(app): State<App>) -> Result<Json<Vec<WarmingIp
 /// `GET /v3/ips/warmup/{ip_address}`: a list of one; empty once it is warmed up.
 pub(crate) async fn warming_one(
     State(app): State<App>,
+    caller: Caller,
     PathParams(ip): PathParams<String>,
 ) -> Result<Json<Vec<WarmingIp>>, Rejection> {
-    let known = app.dedicated_ip(&ip).await?;
+    let known = app.dedicated_ip(&caller, &ip).await?;
     let warming = Some(known).filter(|known| known.warms_up);
     Ok(Json(warming.map(WarmingIp::from).into_iter().collect()))
 }
@@ -207,12 +215,13 @@ pub(crate) struct IpRequest {
 /// `POST /v3/ips/warmup`: what an address that warms up is already, and for any other a refusal.
 pub(crate) async fn warm_up(
     State(app): State<App>,
+    caller: Caller,
     JsonBody(body): JsonBody<IpRequest>,
 ) -> Result<Json<Vec<WarmingIp>>, Rejection> {
     let ip = body
         .ip
         .ok_or_else(|| Rejection::on("ip", "ip is required"))?;
-    let known = app.dedicated_ip(&ip).await?;
+    let known = app.dedicated_ip(&caller, &ip).await?;
     if !known.warms_up {
         let message =
             "Amazon SES warms an address up by itself when it is leased, and does not begin anew";
@@ -224,9 +233,10 @@ pub(crate) async fn warm_up(
 /// `DELETE /v3/ips/warmup/{ip_address}`: done for an address that is warmed up, and refused for any other.
 pub(crate) async fn stop_warming(
     State(app): State<App>,
+    caller: Caller,
     PathParams(ip): PathParams<String>,
 ) -> Result<StatusCode, Rejection> {
-    if app.dedicated_ip(&ip).await?.warms_up {
+    if app.dedicated_ip(&caller, &ip).await?.warms_up {
         let message = "Amazon SES ends the warm-up of an address by itself";
         return Err(Rejection::on("ip_address", message));
     }

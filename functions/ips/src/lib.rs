@@ -8,7 +8,10 @@ mod pools;
 mod reference;
 mod reverse_dns;
 
+use std::sync::Arc;
+
 use axum::http::Method;
+use posthaste_cache::Cache;
 use posthaste_http::{Access, Authorizer, Caller, Rejection, Routes};
 use posthaste_identity::Resolver;
 use posthaste_mailer::{DedicatedIp, Ses};
@@ -25,6 +28,7 @@ pub struct App {
     pub ses: Option<Ses>,
     /// Looks up the names of addresses; none on a host that asks no DNS.
     pub resolver: Option<Resolver>,
+    known_ips: Arc<Cache<(), Vec<DedicatedIp>>>,
 }
 
 /// What looks up the names of addresses on the local host.
@@ -46,23 +50,47 @@ impl App {
                 Some(NameDns(resolver)) => resolver,
                 None => Some(Resolver::system()?),
             },
+            known_ips: Arc::default(),
         })
     }
 
-    /// The dedicated addresses of the deployment.
-    pub(crate) async fn dedicated(&self) -> Result<Vec<DedicatedIp>, Rejection> {
-        match &self.ses {
-            None => Ok(Vec::new()),
-            Some(ses) => {
-                let found = ses.dedicated_ips().await;
-                found.map_err(|error| Rejection::unavailable(&error))
-            }
+    /// The dedicated addresses that an account's mail may leave from: those assigned to a subuser, and for any other
+    /// account all of the deployment.
+    pub(crate) async fn dedicated_of(
+        &self,
+        caller: &Caller,
+    ) -> Result<Vec<DedicatedIp>, Rejection> {
+        let mut all = self.dedicated().await?;
+        let account = &caller.account;
+        if account.parent.is_some() {
+            all.retain(|known| account.ips.contains(&known.ip));
         }
+        Ok(all)
     }
 
-    /// One of them; 404 for any other.
-    pub(crate) async fn dedicated_ip(&self, ip: &str) -> Result<DedicatedIp, Rejection> {
-        let all = self.dedicated().await?;
+    /// The dedicated addresses of the deployment, as they were within ten seconds: SES answers such calls once a
+    /// second.
+    async fn dedicated(&self) -> Result<Vec<DedicatedIp>, Rejection> {
+        let Some(ses) = &self.ses else {
+            return Ok(Vec::new());
+        };
+        let now = self.clock.now().millis();
+        if let Some(known) = self.known_ips.get(&(), now) {
+            return Ok(known);
+        }
+        let found = ses.dedicated_ips().await;
+        let found = found.map_err(|error| Rejection::unavailable(&error))?;
+        self.known_ips.put((), found.clone(), now);
+        Ok(found)
+    }
+
+    /// One of the caller's dedicated addresses; 404 for any other.
+    pub(crate) async fn dedicated_ip(
+        &self,
+        caller: &Caller,
+        ip: &str,
+    ) -> Result<DedicatedIp, Rejection> {
+        let all = self.dedicated_of(caller).await?;
         let found = all.into_iter().find(|known| known.ip == ip);
         found.ok_or_else(Rejection::not_found)
     }

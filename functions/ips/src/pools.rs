@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{Method, StatusCode};
 use posthaste_http::{Access, Caller, JsonBody, PathParams, Rejection, Routes};
-use posthaste_store::{IpPools, MOST_IP_POOLS, MOST_IPS_OF_POOL};
+use posthaste_store::{IpPools, MOST_IP_POOLS, MOST_IPS_IN_POOLS};
 use serde::{Deserialize, Serialize};
 
 use crate::App;
@@ -155,12 +155,14 @@ async fn add_ip(
     let ip = body
         .ip
         .ok_or_else(|| Rejection::on("ip", "ip is required"))?;
-    let known = app.dedicated_ip(&ip).await?;
+    let known = app.dedicated_ip(&caller, &ip).await?;
     let changed = app.store.change_ip_pools(caller.id(), |pools| {
+        let is_full = pools.ips() >= MOST_IPS_IN_POOLS;
         let pool = pools.pools.get_mut(&name);
         let pool = pool.ok_or_else(Rejection::not_found)?;
-        if pool.len() >= MOST_IPS_OF_POOL {
-            let message = format!("a pool has at most {MOST_IPS_OF_POOL} addresses");
+        if is_full && !pool.contains(&ip) {
+            let message =
+                format!("the pools of an account have at most {MOST_IPS_IN_POOLS} addresses");
             return Err(Rejection::on("ip", message));
         }
         pool.insert(ip.clone());

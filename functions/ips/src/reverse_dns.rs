@@ -256,9 +256,19 @@ async fn validate(
         return Err(Rejection::plain(StatusCode::NOT_IMPLEMENTED, message));
     };
     let host = name.name();
-    let found = resolver.lookup(RecordKind::A, &host).await;
-    let found = found.map_err(|error| Rejection::unavailable(&error))?;
-    let valid = found.contains(&name.ip);
+    let ip = name.ip.parse::<IpAddr>();
+    let ip = ip.map_err(|error| Rejection::internal(&error))?;
+    // Other addresses of the name are not shown: the resolver may know names that the internet does not.
+    let (answer, reason) = match resolver.leads_to(&host, ip).await {
+        Ok(true) => (Some(true), None),
+        Ok(false) => (Some(false), Some(format!("{host} does not lead to {ip}"))),
+        Err(error) => {
+            tracing::info!(%error, "a name of an address was not looked up");
+            (None, Some(format!("the DNS gave no answer for {host}")))
+        }
+    };
+    // Without an answer it is as it was.
+    let valid = answer.unwrap_or(name.valid);
     let now = app.clock.now();
     let changed = app.store.change_reverse_dns(caller.id(), |names| {
         let own = names.iter_mut().find(|own| own.id == name.id);
@@ -268,10 +278,6 @@ async fn validate(
         Ok::<_, Rejection>(())
     });
     changed.await?;
-    let reason = (!valid).then(|| match found.first() {
-        None => format!("{host} has no address"),
-        Some(other) => format!("{host} leads to {other}, not to {}", name.ip),
-    });
     Ok(Json(Validated {
         id: name.id,
         valid,

@@ -9,7 +9,7 @@ use std::time::Duration;
 use posthaste_model::{EmailAddress, Mail, Masked, MessageId};
 use posthaste_queue::Job;
 use posthaste_runtime::WorkError;
-use posthaste_store::{Alert, AlertKind, Due, Frequency, StoreError, StoredRow};
+use posthaste_store::{Alert, AlertKind, AlertLook, Due, Frequency, StoreError, StoredRow};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
@@ -30,23 +30,25 @@ const FIGURES: [(&str, &str); 9] = [
 /// Looks at the alert that a due row is for.
 pub(crate) async fn look(app: &App, row: &StoredRow<Due>) -> Result<(), WorkError> {
     if let Some(alert) = app.store.due_alert(&row.value).await? {
-        let (text, is_past) = match alert.kind {
+        let (text, found) = match alert.kind {
             AlertKind::StatsNotification { frequency } => {
-                (Some(statistics(app, &alert, frequency).await?), false)
+                let text = statistics(app, &alert, frequency).await?;
+                (Some(text), AlertLook::Within)
             }
-            AlertKind::UsageLimit { percentage } => {
-                let used = usage(app, &alert).await?;
-                let is_past = used.is_some_and(|used| used.percent() >= i64::from(percentage));
-                let is_news = is_past && !alert.is_past;
-                let text = used.filter(|_| is_news).map(|used| used.text(percentage));
-                (text, is_past)
-            }
+            AlertKind::UsageLimit { percentage } => match usage(app, &alert).await? {
+                None => (None, AlertLook::NoAllowance),
+                Some(used) if used.percent() < i64::from(percentage) => (None, AlertLook::Within),
+                Some(used) => {
+                    let text = (!alert.is_past).then(|| used.text(percentage));
+                    (text, AlertLook::Past)
+                }
+            },
         };
         if let Some(text) = text {
             send(app, &alert, text).await?;
         }
         app.store
-            .go_on_with_alert(&alert, is_past, &app.clock)
+            .go_on_with_alert(&alert, found, &app.clock)
             .await?;
     }
     Ok(app.store.forget_due(std::slice::from_ref(row)).await?)
@@ -61,16 +63,18 @@ async fn statistics(
     alert: &Alert,
     frequency: Frequency,
 ) -> Result<AlertText, StoreError> {
-    let last = alert.next.plus(-1).day();
+    // It falls due in the first hour after the period.
+    let end = alert.next.plus(-alert.next.0.rem_euclid(86_400));
+    let last = end.plus(-1).day();
     let first = match frequency {
         Frequency::Daily => last.clone(),
-        Frequency::Weekly => alert.next.plus(-7 * 86_400).day(),
+        Frequency::Weekly => end.plus(-7 * 86_400).day(),
         Frequency::Monthly => {
             let month = last.get(.."YYYY-MM".len()).unwrap_or(&last);
             format!("{month}-01")
         }
     };
-    let back = (0..).map(|days| alert.next.plus(-1 - days * 86_400).day());
+    let back = (0..).map(|days| end.plus(-1 - days * 86_400).day());
     let days = back.take_while(|day| *day >= first);
     let whole = app.store.account_day_stats(&alert.account, days).await?;
     let period = if first == last {
@@ -118,7 +122,7 @@ async fn usage(app: &App, alert: &Alert) -> Result<Option<Usage>, StoreError> {
     }))
 }
 
-async fn send(app: &App, alert: &Alert, (subject, text): AlertText) -> Result<(), WorkError> {
+async fn send(app: &App, alert: &Alert, (subject, mut text): AlertText) -> Result<(), WorkError> {
     let account = &alert.account;
     let Ok(to) = EmailAddress::parse_stored(&alert.email_to) else {
         return Ok(());
@@ -127,6 +131,14 @@ async fn send(app: &App, alert: &Alert, (subject, text): AlertText) -> Result<()
         let to = Masked(to.as_str());
         tracing::info!(account.id = %account, "an alert of account {account} goes to {to}, which is not confirmed: it is not sent");
         return Ok(());
+    }
+    if let Some(owner) = app.store.account(account).await? {
+        let _ = write!(
+            text,
+            "\nThis mail comes from an alert of the account {}. Whoever has a key of it can end the alert \
+             (DELETE /v3/alerts/{}).\n",
+            owner.username, alert.id
+        );
     }
     let digest = Sha256::digest(format!("alert {account} {} {}", alert.id, alert.next.0));
     let id = MessageId::from_digest(digest.into());

@@ -158,7 +158,8 @@ struct AdditionalChecks {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Findings {
     is_address: bool,
-    takes_mail: bool,
+    /// None where the DNS of the domain gives no answer.
+    takes_mail: Option<bool>,
     is_disposable: bool,
     is_role: bool,
     has_bounced: bool,
@@ -169,10 +170,15 @@ struct Findings {
 
 impl Findings {
     fn verdict(self) -> AddressVerdict {
-        if !self.is_address || !self.takes_mail || self.has_bounced {
+        if !self.is_address || self.takes_mail == Some(false) || self.has_bounced {
             return AddressVerdict::Invalid;
         }
-        if self.is_disposable || self.is_role || self.was_blocked || self.left {
+        if self.takes_mail.is_none()
+            || self.is_disposable
+            || self.is_role
+            || self.was_blocked
+            || self.left
+        {
             return AddressVerdict::Risky;
         }
         AddressVerdict::Valid
@@ -184,6 +190,7 @@ impl Findings {
             return 0.0;
         }
         let risks = [
+            (self.takes_mail.is_none(), 0.5),
             (self.is_disposable, 0.3),
             (self.is_role, 0.6),
             (self.was_blocked, 0.5),
@@ -221,7 +228,7 @@ pub(crate) async fn validate(
         let is_on = |list| lists.on(list).is_some();
         findings = Findings {
             is_address: true,
-            takes_mail: takes_mail.map_err(|error| Rejection::unavailable(&error))?,
+            takes_mail: takes_mail.ok(),
             is_disposable: is_disposable(&domain),
             is_role: is_role(address.local()),
             has_bounced: is_on(SuppressionList::Bounces) || is_on(SuppressionList::InvalidEmails),
@@ -239,7 +246,7 @@ pub(crate) async fn validate(
         checks: Checks {
             domain: DomainChecks {
                 has_valid_address_syntax: findings.is_address,
-                has_mx_or_a_record: findings.takes_mail,
+                has_mx_or_a_record: findings.takes_mail == Some(true),
                 is_suspected_disposable_address: findings.is_disposable,
             },
             local_part: LocalPartChecks {
@@ -347,7 +354,7 @@ mod tests {
     fn the_verdict_follows_from_what_is_known_and_the_score_from_the_verdict() {
         let good = Findings {
             is_address: true,
-            takes_mail: true,
+            takes_mail: Some(true),
             ..Findings::default()
         };
         for (findings, verdict, score) in [
@@ -355,11 +362,19 @@ mod tests {
             (Findings::default(), AddressVerdict::Invalid, 0.0),
             (
                 Findings {
-                    takes_mail: false,
+                    takes_mail: Some(false),
                     ..good
                 },
                 AddressVerdict::Invalid,
                 0.0,
+            ),
+            (
+                Findings {
+                    takes_mail: None,
+                    ..good
+                },
+                AddressVerdict::Risky,
+                0.5,
             ),
             (
                 Findings {

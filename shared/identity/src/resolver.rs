@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -84,7 +84,15 @@ impl Resolver {
     pub async fn lookup(&self, kind: RecordKind, host: &str) -> Result<DnsRecords, DnsError> {
         match self {
             Self::Zone(zone) => zone.lookup(kind, host),
-            Self::Dns(resolver) => ask(resolver, kind, host).await,
+            Self::Dns(resolver) => {
+                let record_types = match kind {
+                    RecordKind::A => &[RecordType::A, RecordType::AAAA][..],
+                    RecordKind::Cname => &[RecordType::CNAME],
+                    RecordKind::Mx => &[RecordType::MX],
+                    RecordKind::Txt => &[RecordType::TXT],
+                };
+                ask(resolver, kind, record_types, host).await
+            }
         }
     }
 }
@@ -101,33 +109,51 @@ impl Resolver {
         }
         Ok(!self.lookup(RecordKind::A, domain).await?.is_empty())
     }
+
+    /// Whether a name leads to an address. Only records of the address's own family are asked for.
+    pub async fn leads_to(&self, host: &str, ip: IpAddr) -> Result<bool, DnsError> {
+        let addresses = match self {
+            Self::Zone(zone) => zone.lookup(RecordKind::A, host)?,
+            Self::Dns(resolver) => {
+                let family = match ip {
+                    IpAddr::V4(_) => RecordType::A,
+                    IpAddr::V6(_) => RecordType::AAAA,
+                };
+                ask(resolver, RecordKind::A, &[family], host).await?
+            }
+        };
+        Ok(addresses.contains(&ip.to_string()))
+    }
 }
 
 async fn ask(
     resolver: &TokioResolver,
     kind: RecordKind,
+    record_types: &[RecordType],
     host: &str,
 ) -> Result<DnsRecords, DnsError> {
     // A final dot: the system's search domains are not tried.
     let name = Name::from_utf8(format!("{}.", host.trim_end_matches('.')));
     let name = name.map_err(|e| DnsError::new(kind, e))?;
-    let record_types = match kind {
-        RecordKind::A => &[RecordType::A, RecordType::AAAA][..],
-        RecordKind::Cname => &[RecordType::CNAME],
-        RecordKind::Mx => &[RecordType::MX],
-        RecordKind::Txt => &[RecordType::TXT],
-    };
     let mut data = Vec::new();
+    let mut failed = None;
     for record_type in record_types {
         let found = match resolver.lookup(name.clone(), *record_type).await {
             Ok(found) => found,
             Err(error) if is_absent(&error) => continue,
-            Err(error) => return Err(DnsError::new(kind, error)),
+            Err(error) => {
+                failed = Some(DnsError::new(kind, error));
+                continue;
+            }
         };
         let answers = found.answers().iter();
         data.extend(answers.filter_map(|record| text(kind, &record.data)));
     }
-    Ok(data)
+    // Servers that know no AAAA records fail on them: an A record that they have is there all the same.
+    match failed {
+        Some(error) if data.is_empty() => Err(error),
+        Some(_) | None => Ok(data),
+    }
 }
 
 /// The data of a record, if it is of the kind.

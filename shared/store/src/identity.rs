@@ -9,7 +9,7 @@ mod system_mails;
 
 pub use domains::{Borrower, DkimKey, Domain, Lent, SenderAuthority};
 pub use forwards::ForwardTo;
-pub use ips::{IpPools, MOST_IP_POOLS, MOST_IPS_OF_POOL, MOST_REVERSE_DNS, ReverseDns};
+pub use ips::{IpPools, MOST_IP_POOLS, MOST_IPS_IN_POOLS, MOST_REVERSE_DNS, ReverseDns};
 pub use senders::{Resaved, SenderFields, SenderLink, VerifiedSender};
 pub use system_mails::{
     Counted, CountedMail, SYSTEM_MAIL_PAUSE, SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT,

@@ -50,9 +50,9 @@ pub use access::{
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
 pub use identity::{
     Borrower, Counted, CountedMail, DkimKey, Domain, ForwardTo, IpPools, Lent, MOST_IP_POOLS,
-    MOST_IPS_OF_POOL, MOST_REVERSE_DNS, Resaved, ReverseDns, SYSTEM_MAIL_PAUSE, SYSTEM_MAIL_PERIOD,
-    SYSTEM_MAILS_PER_ACCOUNT, SYSTEM_MAILS_PER_ADDRESS, SenderAuthority, SenderFields, SenderLink,
-    SystemMail, VerifiedSender,
+    MOST_IPS_IN_POOLS, MOST_REVERSE_DNS, Resaved, ReverseDns, SYSTEM_MAIL_PAUSE,
+    SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT, SYSTEM_MAILS_PER_ADDRESS, SenderAuthority,
+    SenderFields, SenderLink, SystemMail, VerifiedSender,
 };
 pub use inbound::{ArrivalStage, Arriving, LostMail, ParseSetting};
 pub use key::Key;
@@ -70,9 +70,10 @@ pub use privacy::{
     CopiesPage, CopyTrace, Erasure, ErasurePhase, ErasureState, MOST_ERASED, ScanPosition,
 };
 pub use schedule::{
-    Alert, AlertKind, Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries, GRACE,
-    HeldMessage, HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released, ScheduledMail,
-    ScheduledPart, StoredArgs, WaitingCopies, WaitingCopy, WaitingDetails, WaitingPage,
+    Alert, AlertKind, AlertLook, Batch, BatchListing, Due, DueCursor, DuePage, DueTarget, Entries,
+    GRACE, HeldMessage, HoldError, Minute, MoveError, NEAR, PendingRows, Reach, Released,
+    ScheduledMail, ScheduledPart, StoredArgs, WaitingCopies, WaitingCopy, WaitingDetails,
+    WaitingPage,
 };
 pub use stats::{
     Added, Bounced, DayBounces, DayStats, Hours, METRICS, MailEnd, SendingRates, Tally,

@@ -13,7 +13,7 @@ mod reschedule;
 mod scheduled_mail;
 mod waiting;
 
-pub use alerts::{Alert, AlertKind};
+pub use alerts::{Alert, AlertKind, AlertLook};
 pub use batches::{Batch, HoldError};
 pub use due::{Due, DueCursor, DuePage, DueTarget, GRACE, Minute, NEAR};
 pub use held::{HeldMessage, Released};

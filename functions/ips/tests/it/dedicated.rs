@@ -96,6 +96,22 @@ async fn dedicated_addresses_are_shown_with_their_pools_and_subusers() {
         "start_date": null, "whitelabeled": false, "assigned_at": null});
     assert_eq!(all[0], first);
     assert_eq!(all[1]["subusers"], json!(["sub"]));
+    assert_eq!(all[1]["rdns"], "");
+    let name = json!({"ip": "192.0.2.2", "domain": "example.com"});
+    app.ask(Method::POST, "/v3/whitelabel/ips", &name, 201)
+        .await;
+    let all = app.get("/v3/ips", 200).await;
+    assert_eq!(all[1]["rdns"], "o1.example.com");
+    let own = app.api.get("/v3/ips").key(&sub.key).send().await;
+    let own = own.expect(200).json();
+    assert_eq!(own.as_array().unwrap().len(), 1, "what is assigned to it");
+    assert_eq!(own[0]["ip"], "192.0.2.2");
+    app.api
+        .get("/v3/ips/192.0.2.1")
+        .key(&sub.key)
+        .send()
+        .await
+        .expect(404);
     let of_sub = app.get("/v3/ips?subuser=sub", 200).await;
     assert_eq!(of_sub, json!([all[1]]));
     let page = app

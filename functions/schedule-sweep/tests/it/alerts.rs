@@ -113,6 +113,11 @@ async fn the_figures_of_a_day_are_mailed_at_its_end_day_after_day() {
     app.count(&today, "2", &[("requests", 2), ("bounces", 1)])
         .await;
     app.count("2020-01-01", "3", &[("requests", 100)]).await;
+    assert_eq!(
+        alert.next.0 % 86_400,
+        1_800,
+        "when the last mails of the day are counted"
+    );
     assert!(
         app.at(alert.next.plus(-1)).await.is_empty(),
         "not before its time"
@@ -125,6 +130,10 @@ async fn the_figures_of_a_day_are_mailed_at_its_end_day_after_day() {
     assert!(text.contains("Requests: 7\nDelivered: 4\n"), "{text}");
     assert!(
         text.contains("Bounces: 1\n") && text.contains("Spam reports: 0\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("an alert of the account ann.") && text.contains("DELETE /v3/alerts/1"),
         "{text}"
     );
     assert!(app.sweep().await.is_empty(), "once");
@@ -223,7 +232,13 @@ async fn usage_of_an_account_without_an_allowance_is_no_news() {
     app.confirm().await;
     let alert = app.alert(AlertKind::UsageLimit { percentage: 1 }).await;
     assert!(app.at(alert.next).await.is_empty());
-    assert!(app.at(alert.next.plus(900)).await.is_empty());
+    let seen = app.services.store.alert(&alert.account, alert.id).await;
+    assert_eq!(
+        seen.unwrap().unwrap().next,
+        alert.next.plus(3_600),
+        "looked at less often"
+    );
+    assert!(app.at(alert.next.plus(3_600)).await.is_empty());
 }
 
 #[tokio::test]

@@ -12,11 +12,12 @@ use serde::{Deserialize, Serialize};
 use crate::key::Key;
 use crate::table::{RowChange, Store, StoreError};
 
-/// Pools that an account has at most: its row stays below 20 KB.
+/// Pools that an account has at most.
 pub const MOST_IP_POOLS: usize = 100;
 
-/// Addresses of a pool, at most.
-pub const MOST_IPS_OF_POOL: usize = 100;
+/// Addresses in all pools of an account together, at most: its row, which each mail that names a pool reads, stays
+/// below 50 KB.
+pub const MOST_IPS_IN_POOLS: usize = 500;
 
 /// Names of addresses that an account has at most.
 pub const MOST_REVERSE_DNS: usize = 100;
@@ -59,6 +60,11 @@ impl IpPools {
     pub fn of(&self, ip: &str) -> Vec<String> {
         let with = self.pools.iter().filter(|(_, ips)| ips.contains(ip));
         with.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// How many addresses the pools have; one that is in two of them counts twice.
+    pub fn ips(&self) -> usize {
+        self.pools.values().map(BTreeSet::len).sum()
     }
 }
 

@@ -15,6 +15,12 @@ use crate::table::{PageQuery, RowChange, Store, StoreError};
 /// Seconds between two looks at how much of an allowance is used.
 const USAGE_PAUSE: i64 = 900;
 
+/// Seconds between two looks at whether an account has an allowance.
+const ALLOWANCE_PAUSE: i64 = 3_600;
+
+/// Seconds after the end of a period until its figures are read: those of its last mails are counted by then.
+const COUNTED: i64 = 1_800;
+
 /// One alert.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alert {
@@ -43,15 +49,30 @@ pub enum AlertKind {
     UsageLimit { percentage: u8 },
 }
 
+/// What a look at an alert found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AlertLook {
+    /// Nothing that a threshold was reached by.
+    Within,
+    /// The threshold of a usage alert is reached.
+    Past,
+    /// The account of a usage alert may send as much as it likes.
+    NoAllowance,
+}
+
 impl AlertKind {
     /// When an alert of this kind is looked at after this moment.
     pub fn next(self, now: Timestamp) -> Timestamp {
+        let counted = now.plus(-COUNTED);
         match self {
-            Self::StatsNotification { frequency } => match frequency {
-                Frequency::Daily => now.next_day(),
-                Frequency::Weekly => now.next_week(),
-                Frequency::Monthly => now.next_month(),
-            },
+            Self::StatsNotification { frequency } => {
+                let end = match frequency {
+                    Frequency::Daily => counted.next_day(),
+                    Frequency::Weekly => counted.next_week(),
+                    Frequency::Monthly => counted.next_month(),
+                };
+                end.plus(COUNTED)
+            }
             Self::UsageLimit { .. } => now.plus(USAGE_PAUSE),
         }
     }
@@ -147,12 +168,16 @@ impl Store {
     pub async fn go_on_with_alert(
         &self,
         seen: &Alert,
-        is_past: bool,
+        found: AlertLook,
         clock: &Clock,
     ) -> Result<(), StoreError> {
+        let next = match found {
+            AlertLook::NoAllowance => clock.now().plus(ALLOWANCE_PAUSE),
+            AlertLook::Within | AlertLook::Past => seen.kind.next(clock.now()),
+        };
         let next = Alert {
-            next: seen.kind.next(clock.now()),
-            is_past,
+            next,
+            is_past: found == AlertLook::Past,
             ..seen.clone()
         };
         self.put_due(&[next.due()], clock).await?;
