@@ -16,7 +16,7 @@ fn level(name: &str) -> Option<u8> {
         | "posthaste-listen" | "posthaste-identity" | "posthaste-secrets" | "posthaste-spam" => 2,
         "posthaste-http" | "posthaste-smtpd" => 3,
         "posthaste-runtime" => 4,
-        "posthaste-erasure" | "posthaste-notices" | "posthaste-outage" => 5,
+        "posthaste-erasure" | "posthaste-notices" | "posthaste-outage" | "posthaste-replay" => 5,
         "posthaste-mailbox" => 6,
         "posthaste-operator" | "posthaste-submission" => 7,
         "posthaste" => 8,

@@ -89,14 +89,8 @@ pub(crate) async fn one(
 
 /// The message and the position of the recipient; the first one when the id names none.
 pub(crate) fn read_id(id: &str) -> Option<(MessageId, u32)> {
-    let mut parts = id.split('.');
-    let message = MessageId::parse(parts.next()?).ok()?;
-    let recipient = match parts.next() {
-        None => 0,
-        Some("posthaste-0") => parts.next()?.parse().ok()?,
-        Some(_) => return None,
-    };
-    Some((message, recipient))
+    let (message, recipient) = MessageId::read_copy(id)?;
+    Some((message, recipient.unwrap_or(0)))
 }
 
 impl MessageDetail {

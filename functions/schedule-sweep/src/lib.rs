@@ -8,8 +8,8 @@
 //!
 //! The state of a batch is not checked here: `delivery` reads it when the message is sent.
 //!
-//! Erasures of addresses go on here too, in steps between the turns of due rows and for as long as the
-//! sweep has time. Alerts of accounts are looked at and mailed here. And it counts the copies that SES has had for a day without a word about them.
+//! Erasures of addresses go on here too, and events of a span of time that are posted again, in steps between the
+//! turns of due rows and for as long as the sweep has time. Alerts of accounts are looked at and mailed here. And it counts the copies that SES has had for a day without a word about them.
 
 mod alert;
 mod app;

@@ -90,8 +90,9 @@ pub async fn sweep(app: &App, share: Share) -> Result<Swept, StoreError> {
             *full |= stays;
         }
     }
-    // An erasure goes on in the next sweep, whatever is left of it.
-    let is_due = |turn: &SweepTask<'_>| !matches!(turn.work, Work::Erase { .. });
+    // A job goes on in the next sweep, whatever is left of it.
+    let is_due =
+        |turn: &SweepTask<'_>| !matches!(turn.work, Work::Erase { .. } | Work::Replay { .. });
     swept.unfinished = line.iter().any(is_due);
     for turn in &line {
         if let Some(full) = full.get_mut(turn.index) {

@@ -1,10 +1,12 @@
-//! One turn: a page of due rows, a page of messages released from a batch, or some steps of an erasure.
+//! One turn: a page of due rows, a page of messages released from a batch, or some steps of a job (an erasure, or
+//! events that are posted again).
 
 use std::time::Duration;
 
 use posthaste_erasure::Eraser;
-use posthaste_model::{AccountId, BatchId, ErasureId};
+use posthaste_model::{AccountId, BatchId, ErasureId, ReplayId};
 use posthaste_queue::Queue;
+use posthaste_replay::Replayer;
 use posthaste_runtime::WorkError;
 use posthaste_store::{Due, DueCursor, DueTarget, Minute, StoredRow};
 
@@ -13,7 +15,7 @@ use crate::App;
 /// Rows of one read. A page of small jobs stays under DynamoDB's 1 MB.
 const PAGE: usize = 100;
 
-/// Steps of an erasure in one turn: some megabytes of the table.
+/// Steps of a job in one turn: some megabytes of the table.
 const STEPS: usize = 5;
 
 /// Something to do for one partition of a minute.
@@ -35,6 +37,11 @@ pub(crate) enum Work {
     Erase {
         account: AccountId,
         erasure: ErasureId,
+    },
+    /// Continues a job that was taken up, which posts events again.
+    Replay {
+        account: AccountId,
+        replay: ReplayId,
     },
 }
 
@@ -76,6 +83,16 @@ pub(crate) async fn take<'a>(
                 ..TurnResult::default()
             })
         }
+        Work::Replay { account, replay } => {
+            let more = replayer(app).advance(account, replay, STEPS).await;
+            more.map(|more| TurnResult {
+                rest: more
+                    .then(|| replay_goes_on(account, replay))
+                    .into_iter()
+                    .collect(),
+                ..TurnResult::default()
+            })
+        }
     };
     (turn, end)
 }
@@ -103,9 +120,11 @@ async fn page(
             DueTarget::Webhook => retries.push(row),
             DueTarget::Inbound => inbound.push(row),
             // Handled here, and not before their time.
-            DueTarget::Expire | DueTarget::Release | DueTarget::Erase | DueTarget::Alert => {
-                own.push(row);
-            }
+            DueTarget::Expire
+            | DueTarget::Release
+            | DueTarget::Erase
+            | DueTarget::Alert
+            | DueTarget::Replay => own.push(row),
         }
     }
     for (queue, rows) in [
@@ -122,6 +141,7 @@ async fn page(
             DueTarget::Release => release(app, &row, &mut end).await?,
             DueTarget::Expire => expire(app, &row, &mut end).await?,
             DueTarget::Erase => erase(app, &row, &mut end).await?,
+            DueTarget::Replay => replay(app, &row, &mut end).await?,
             // An alert that keeps failing holds up nothing of what is due beside it.
             DueTarget::Alert => {
                 if let Err(error) = crate::alert::look(app, &row).await {
@@ -214,6 +234,35 @@ async fn erase(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Resul
     let resumed = eraser.resume(&due.account, &erasure, Some(due.at));
     if resumed.await? {
         end.rest.push(goes_on(&due.account, &erasure));
+    }
+    app.store.forget_due(std::slice::from_ref(order)).await?;
+    Ok(())
+}
+
+fn replayer(app: &App) -> Replayer<'_> {
+    Replayer {
+        store: &app.store,
+        retries: &app.retries,
+        clock: &app.clock,
+    }
+}
+
+fn replay_goes_on(account: &AccountId, replay: &ReplayId) -> Work {
+    Work::Replay {
+        account: account.clone(),
+        replay: replay.clone(),
+    }
+}
+
+/// Takes up a job that posts events again, which stores another due row for the case that this process dies.
+async fn replay(app: &App, order: &StoredRow<Due>, end: &mut TurnResult) -> Result<(), WorkError> {
+    let due = &order.value;
+    let Ok(id) = ReplayId::parse(&due.body) else {
+        end.unreadable += 1;
+        return Ok(());
+    };
+    if replayer(app).resume(&due.account, &id, due.at).await? {
+        end.rest.push(replay_goes_on(&due.account, &id));
     }
     app.store.forget_due(std::slice::from_ref(order)).await?;
     Ok(())

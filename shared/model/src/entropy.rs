@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::{AccountId, BatchId, DownloadId, KeyId, MessageId, TemplateId, VersionId, WebhookId};
+use crate::{
+    AccountId, BatchId, DownloadId, KeyId, MessageId, ReplayId, TemplateId, VersionId, WebhookId,
+};
 
 type Fill = dyn Fn(&mut [u8]) + Send + Sync;
 
@@ -96,6 +98,11 @@ impl Entropy {
     /// A new event webhook id.
     pub fn webhook_id(&self) -> WebhookId {
         WebhookId::from_bytes(self.bytes())
+    }
+
+    /// A new id for a job that posts events again.
+    pub fn replay_id(&self) -> ReplayId {
+        ReplayId::from_bytes(self.bytes())
     }
 
     /// A new id for a legacy template.

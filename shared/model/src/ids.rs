@@ -111,6 +111,12 @@ id!(
     |text| text.len() == 22 && url_safe(text)
 );
 id!(
+    /// A job that posts the events of a span of time again: 22 URL-safe characters.
+    ReplayId,
+    "replay id",
+    |text| text.len() == 22 && url_safe(text)
+);
+id!(
     /// An event webhook: a UUID in its usual form.
     WebhookId,
     "webhook id",
@@ -188,6 +194,18 @@ impl MessageId {
         format!("{self}.posthaste-0.{recipient}.0")
     }
 
+    /// Reads an `sg_message_id`, with the position of its copy, or an id as `X-Message-Id` has it, without one.
+    pub fn read_copy(text: &str) -> Option<(Self, Option<u32>)> {
+        let mut parts = text.split('.');
+        let message = Self::parse(parts.next()?).ok()?;
+        let recipient = match parts.next() {
+            None => None,
+            Some("posthaste-0") => Some(parts.next()?.parse().ok()?),
+            Some(_) => return None,
+        };
+        Some((message, recipient))
+    }
+
     /// The sixteen bytes behind the id; `None` for an id that does not decode.
     pub fn to_bytes(&self) -> Option<[u8; 16]> {
         URL_SAFE_NO_PAD.decode(&self.0).ok()?.try_into().ok()
@@ -205,6 +223,13 @@ impl ErasureId {
     /// The id derived from a hash: the URL-safe base64 of its first half.
     pub fn from_digest(hash: [u8; 32]) -> Self {
         Self(URL_SAFE_NO_PAD.encode(first_half(hash)))
+    }
+}
+
+impl ReplayId {
+    /// The id made of these random bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(URL_SAFE_NO_PAD.encode(bytes))
     }
 }
 
@@ -263,10 +288,19 @@ mod tests {
             let message = MessageId::from_bytes([seed; 16]);
             assert_eq!(MessageId::parse(message.as_str()), Ok(message.clone()));
             assert_eq!(message.to_bytes(), Some([seed; 16]));
+            let copy = MessageId::read_copy(&message.of_copy(3));
+            assert_eq!(copy, Some((message.clone(), Some(3))));
+            assert_eq!(
+                MessageId::read_copy(message.as_str()),
+                Some((message.clone(), None))
+            );
+            assert_eq!(MessageId::read_copy(&format!("{message}.other.3.0")), None);
             let account = AccountId::from_bytes([seed; 10]);
             assert_eq!(AccountId::parse(account.as_str()), Ok(account));
             let erasure = ErasureId::from_digest([seed; 32]);
             assert_eq!(ErasureId::parse(erasure.as_str()), Ok(erasure));
+            let replay = ReplayId::from_bytes([seed; 16]);
+            assert_eq!(ReplayId::parse(replay.as_str()), Ok(replay));
             let batch = BatchId::from_bytes([seed; 32]);
             assert_eq!(BatchId::parse(batch.as_str()), Ok(batch));
             let hook = WebhookId::from_bytes([seed; 16]);

@@ -279,6 +279,11 @@ impl Key {
         format!("POSTS#{account}")
     }
 
+    /// The job of the account that posts events again.
+    pub(crate) fn event_replay(account: &AccountId) -> Self {
+        Self::of_account(account, "EVENTREPLAY")
+    }
+
     pub(crate) fn parse_setting(account: &AccountId, hostname: &str) -> Self {
         Self::of_account(account, format!("PARSE#{hostname}"))
     }

@@ -12,7 +12,7 @@
 //! | `mail` | templates, copies of recipients and their events, visits, the search |
 //! | `schedule` | due rows, scheduled mail, batches and what they hold back, alerts |
 //! | `lists` | suppressions, unsubscribe groups |
-//! | `webhooks` | event webhooks, undelivered events |
+//! | `webhooks` | event webhooks, posts to them, undelivered events, jobs that post events again |
 //! | `inbound` | parse settings, received mail, undelivered mail |
 //! | `stats` | counters of a day |
 //! | `idempotency` | requests with an `Idempotency-Key` |
@@ -83,6 +83,6 @@ pub use table::{
     StoredRow, TableResponse, Transact, Write, largest,
 };
 pub use webhooks::{
-    CreateOutcome, DeadLetter, DeadLetterFilter, LISTED_POSTS, POST_LIFE, Saved, Signing, Webhook,
-    WebhookPost,
+    CreateOutcome, DeadLetter, DeadLetterFilter, EventReplay, LISTED_POSTS, POST_LIFE, PostFilter,
+    PostId, PostPage, ReplaySpan, ReplayStart, Saved, Signing, Webhook, WebhookPost,
 };

@@ -71,6 +71,10 @@ async fn names_one_when_due(store: &Store, due: &Due) -> Result<bool, StoreError
             let held = store.expired(due).await?;
             held.is_some_and(|held| names_one(SEND, &held.value.job))
         }
-        DueTarget::Webhook | DueTarget::Release | DueTarget::Erase | DueTarget::Alert => false,
+        DueTarget::Webhook
+        | DueTarget::Release
+        | DueTarget::Erase
+        | DueTarget::Alert
+        | DueTarget::Replay => false,
     })
 }

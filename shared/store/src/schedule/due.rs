@@ -58,6 +58,8 @@ pub enum DueTarget {
     Erase,
     /// The sweep itself: an alert is looked at.
     Alert,
+    /// The sweep itself: a job that posts events again goes on.
+    Replay,
 }
 
 impl DueTarget {
@@ -70,6 +72,7 @@ impl DueTarget {
             Self::Release => "release",
             Self::Erase => "erase",
             Self::Alert => "alert",
+            Self::Replay => "replay",
         }
     }
 }

@@ -24,7 +24,7 @@
 //! | address to forward to | an address of 320 characters, a hash | [`SMALL`] |
 //! | unsubscribe group | name 30 characters, description 100 | [`SMALL`] |
 //! | piece of a later mail, batch entry | 50 earlier seconds | [`SMALL`] |
-//! | access attempt, rate window, allowance, counter, allowed IP, batch, first open or click, mark (reported, counted, erased, shared raw mail), received mail, idempotency key, mailed link, session of the console and link that opens one, name or hostname held, listed minute | a fixed form; keys below 2 KB | [`SMALL`] |
+//! | access attempt, job that posts events again, rate window, allowance, counter, allowed IP, batch, first open or click, mark (reported, counted, erased, shared raw mail), received mail, idempotency key, mailed link, session of the console and link that opens one, name or hostname held, listed minute | a fixed form; keys below 2 KB | [`SMALL`] |
 
 /// Of a recipient's copy.
 pub const COPY: usize = 390_000;

@@ -45,7 +45,7 @@ pub struct WebhookPost {
 
 impl WebhookPost {
     /// The part of a sort key that posts of a webhook share, those that were accepted and others apart.
-    fn prefix(webhook: &WebhookId, accepted: bool) -> String {
+    pub(super) fn prefix(webhook: &WebhookId, accepted: bool) -> String {
         format!("{webhook}#{}#", if accepted { 'A' } else { 'F' })
     }
 

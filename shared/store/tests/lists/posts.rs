@@ -1,7 +1,7 @@
 //! Posts to webhooks.
 
 use posthaste_model::{AccountId, WebhookId};
-use posthaste_store::{LISTED_POSTS, POST_LIFE, WebhookPost};
+use posthaste_store::{LISTED_POSTS, POST_LIFE, PostFilter, PostId, Store, WebhookPost};
 use posthaste_testkit::{Scale, TestClock};
 
 use crate::NOW;
@@ -86,4 +86,154 @@ async fn posts_that_hold_an_address_are_erased() {
     assert!(left.iter().all(|post| !post.message.ends_with('7')));
     let erased = store.erase_posts(&owner, |post| post.message.ends_with('7'));
     assert_eq!(erased.await.unwrap(), 0);
+}
+
+/// The posts that a filter finds, page by page.
+async fn paged(store: &Store, filter: &PostFilter) -> Vec<(PostId, WebhookPost)> {
+    let (mut found, mut filter) = (Vec::new(), filter.clone());
+    loop {
+        let page = store.post_page(&account(), &filter, |_| true).await;
+        let page = page.unwrap();
+        assert!(page.posts.len() <= filter.limit);
+        found.extend(page.posts);
+        filter.after = page.next;
+        if filter.after.is_none() {
+            return found;
+        }
+    }
+}
+
+/// Posts of two webhooks, some of them of the same seconds.
+async fn of_two_webhooks(store: &Store) -> Vec<WebhookPost> {
+    let mut all = Vec::new();
+    for n in 0..60 {
+        for webhook in [hook(1), hook(2)] {
+            let made = WebhookPost {
+                webhook,
+                at: NOW.plus(i64::try_from(n / 3).unwrap()),
+                ..post(n, n % 4 != 0)
+            };
+            store.put_post(&made).await.unwrap();
+            all.push(made);
+        }
+    }
+    all
+}
+
+#[tokio::test]
+async fn pages_of_posts_hold_each_once_latest_first() {
+    let (_, store) = Scale::table().await;
+    let all = of_two_webhooks(&store).await;
+    let both = PostFilter {
+        webhooks: vec![hook(2), hook(1)],
+        ..PostFilter::default()
+    };
+    let at = |n: i64| Some(NOW.plus(n));
+    for (filter, holds) in [
+        (
+            both.clone(),
+            Box::new(|_: &WebhookPost| true) as Box<dyn Fn(&WebhookPost) -> bool>,
+        ),
+        (
+            PostFilter {
+                webhooks: vec![hook(2)],
+                ..both.clone()
+            },
+            Box::new(|post| post.webhook == hook(2)),
+        ),
+        (
+            PostFilter {
+                accepted: Some(false),
+                ..both.clone()
+            },
+            Box::new(|post| !post.accepted),
+        ),
+        (
+            PostFilter {
+                since: at(5),
+                until: at(7),
+                ..both.clone()
+            },
+            Box::new(|post| at(5) <= Some(post.at) && Some(post.at) <= at(7)),
+        ),
+        (
+            PostFilter {
+                since: at(99),
+                ..both.clone()
+            },
+            Box::new(|_| false),
+        ),
+        (
+            PostFilter {
+                until: at(-1),
+                ..both.clone()
+            },
+            Box::new(|_| false),
+        ),
+    ] {
+        let mut want: Vec<_> = all
+            .iter()
+            .filter(|post| holds(post))
+            .map(|p| (p.at, p.webhook.clone(), p.message.clone()))
+            .collect();
+        want.sort();
+        for limit in [1, 2, 7, 100] {
+            let filter = PostFilter {
+                limit,
+                ..filter.clone()
+            };
+            let found = paged(&store, &filter).await;
+            assert!(
+                found.is_sorted_by_key(|(_, post)| std::cmp::Reverse(post.at)),
+                "{filter:?}"
+            );
+            for (id, post) in &found {
+                assert_eq!(PostId::parse(&id.to_string()).as_ref(), Some(id));
+                let one = store.post(&account(), id).await.unwrap();
+                assert_eq!(one.as_ref(), Some(post));
+            }
+            let mut found: Vec<_> = found
+                .into_iter()
+                .map(|(_, p)| (p.at, p.webhook, p.message))
+                .collect();
+            found.sort();
+            assert_eq!(found, want, "{filter:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_page_looks_at_a_bounded_number_of_posts() {
+    let (_, store) = Scale::table().await;
+    for n in 0..501 {
+        store.put_post(&post(n, false)).await.unwrap();
+    }
+    let mut filter = PostFilter {
+        webhooks: vec![hook(1)],
+        limit: 1,
+        ..PostFilter::default()
+    };
+    let oldest = |post: &WebhookPost| post.message == "post 0";
+    let page = store.post_page(&account(), &filter, oldest).await.unwrap();
+    assert!(page.posts.is_empty() && page.next.is_some());
+    filter.after = page.next;
+    let page = store.post_page(&account(), &filter, oldest).await.unwrap();
+    assert_eq!(page.posts[0].1.message, "post 0");
+}
+
+#[test]
+fn only_whole_ids_of_posts_are_read() {
+    let id = format!("{}.F.000000000012.abcdefghij-_1234", hook(1));
+    assert_eq!(PostId::parse(&id).unwrap().to_string(), id);
+    for (from, to) in [
+        (".F.", ".X."),
+        (".F.", "."),
+        ("000000000012", "12"),
+        ("000000000012", "00000000001x"),
+        ("abcdefghij-_1234", "abcdefghij-_123"),
+        ("abcdefghij-_1234", "abcdefghij#_1234"),
+        ("abcdefghij-_1234", "abcdefghij-_1234.x"),
+    ] {
+        assert_eq!(PostId::parse(&id.replace(from, to)), None, "{from} {to}");
+    }
 }
