@@ -56,10 +56,13 @@ DAYS = {"start_date": "2026-01-01", "end_date": "2026-01-31"}
 class Receiver(http.server.BaseHTTPRequestHandler):
     """Takes every post."""
 
+    took = threading.Event()
+
     def do_POST(self):  # noqa: N802
         self.rfile.read(int(self.headers.get("Content-Length", 0)))
         self.send_response(200)
         self.end_headers()
+        self.took.set()
 
     def log_message(self, *_):
         pass
@@ -200,6 +203,19 @@ def webhooks(api, receiver):
     api.made("POST", "/v3/user/webhooks/event/test", {"id": at["id"], "url": receiver})
     api.made("GET", "/v3/user/webhooks/event/undelivered", query={"limit": 1, "since": 0})
     api.made("POST", "/v3/user/webhooks/event/undelivered/replay", {"since": 0})
+    Receiver.took.clear()
+    api.made("POST", "/v3/mail/send", mail())
+    posts, begin = "/v3/user/webhooks/event/posts", time.monotonic()
+    # A post is stored when its answer is there.
+    if not Receiver.took.wait(60):
+        raise Wrong("no webhook was called")
+    while not (found := api.made("GET", posts, query={"status": "ok", "webhook_id": at["id"]})["result"]):
+        if time.monotonic() > begin + 60:
+            raise Wrong("the post is not listed")
+    api.made("GET", posts + "/{post_id}", post_id=found[0]["post_id"])
+    again = posts + "/replay"
+    found = api.made("POST", again, {"start_time": 0, "end_time": 604800, "webhook_id": at["id"]})
+    api.made("GET", again + "/{replay_id}", replay_id=found["replay_id"])
     api.made("DELETE", one, **at)
 
 

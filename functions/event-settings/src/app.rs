@@ -27,10 +27,12 @@ pub struct App {
     pub clock: Clock,
     pub entropy: Entropy,
     pub max_webhooks: u32,
+    /// Whether mails can be searched, and so the events of a span of time found.
+    pub searches: bool,
 }
 
 impl App {
-    /// Reads `TABLE_NAME`, `RETRIES_QUEUE_URL`, `STACK_SECRET`, `MAX_WEBHOOKS`.
+    /// Reads `TABLE_NAME`, `RETRIES_QUEUE_URL`, `STACK_SECRET`, `MAX_WEBHOOKS`, `SEARCH_DAYS` (0: no search).
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         Ok(Self {
@@ -44,6 +46,7 @@ impl App {
             clock: platform.clock(),
             entropy: platform.entropy(),
             max_webhooks: vars.positive("MAX_WEBHOOKS", MAX_WEBHOOKS)?,
+            searches: vars.or_default("SEARCH_DAYS", 0_u32)? > 0,
         })
     }
 

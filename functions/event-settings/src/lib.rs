@@ -1,10 +1,12 @@
-//! `/v3/user/webhooks/event/…`: event webhooks, and their undelivered events.
+//! `/v3/user/webhooks/event/…`: event webhooks, the posts to them, and their undelivered events.
 
 mod app;
 mod check;
 mod fail;
+mod posts;
 #[cfg(test)]
 mod reference;
+mod replay;
 mod settings;
 mod signed;
 mod trial;
@@ -26,6 +28,10 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     const TEST: &str = "/v3/user/webhooks/event/test";
     const UNDELIVERED: &str = "/v3/user/webhooks/event/undelivered";
     const REPLAY: &str = "/v3/user/webhooks/event/undelivered/replay";
+    const POSTS: &str = "/v3/user/webhooks/event/posts";
+    const POST: &str = "/v3/user/webhooks/event/posts/{post_id}";
+    const POST_AGAIN: &str = "/v3/user/webhooks/event/posts/replay";
+    const POSTED_AGAIN: &str = "/v3/user/webhooks/event/posts/replay/{replay_id}";
     let read = Access::Scope("user.webhooks.event.settings.read");
     let update = Access::Scope("user.webhooks.event.settings.update");
     let create = Access::Scope("user.webhooks.event.settings.create");
@@ -46,5 +52,9 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::POST, TEST, test, trial::post)
         .at(Method::GET, UNDELIVERED, read, undelivered::list)
         .at(Method::POST, REPLAY, update, undelivered::replay)
+        .at(Method::GET, POSTS, read, posts::list)
+        .at(Method::POST, POST_AGAIN, update, replay::start)
+        .at(Method::GET, POSTED_AGAIN, read, replay::state)
+        .at(Method::GET, POST, read, posts::one)
         .with_state(app)
 }

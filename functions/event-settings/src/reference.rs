@@ -2,6 +2,8 @@
 
 use posthaste_testkit::reference::{Operation, Reference, values};
 
+use crate::posts::{PostDetail, PostList};
+use crate::replay::{ReplaySelection, ReplayView, ReplayedEvents};
 use crate::undelivered::{DeadLetterView, ReplayedLetters, RetrySelection};
 use crate::wire::{PublicKey, Switch, Trial, WebhookList, WebhookSettings, WebhookView};
 use crate::{App, routes};
@@ -12,6 +14,8 @@ async fn reference() {
 }
 
 fn described() -> Reference {
+    const STORED: &str = "The last 100 posts of each webhook that its receiver took, and those that it did not take, are \
+        stored for seven days; none where the operator does not store them (`WebhookPosts`).";
     const OLDEST: &str = "Acts on the account's oldest webhook.";
     let include = |operation: Operation| {
         let about = "`account_status_change` adds the flag of that name to the answer.";
@@ -120,5 +124,50 @@ fn described() -> Reference {
             .limit("One request replays 200 posts; `more` says that others remain.")
             .optional_body::<RetrySelection>()
             .answers::<ReplayedLetters>(202, "How many events are queued."),
+    )
+    .on(
+        "GET /v3/user/webhooks/event/posts",
+        Operation::new("Lists posts to event webhooks")
+            .extension()
+            .about(STORED)
+            .query("webhook_id", values::text(), "Those to this webhook.")
+            .query("message_id", values::text(), "Those with events of this mail (`X-Message-Id`) or copy (`sg_message_id`).")
+            .query("status", values::one_of(&["ok", "failed"]), "Those that the receiver took, or did not take.")
+            .query("start_time", values::any_integer(), "Those from this second on (Unix time).")
+            .query("end_time", values::any_integer(), "Those up to this second (Unix time).")
+            .query("limit", values::integer(1, 100), "How many; 100 when it is left out.")
+            .query("after", values::text(), "The `next` of the page before.")
+            .answers::<PostList>(200, "The posts, latest first."),
+    )
+    .on(
+        "GET /v3/user/webhooks/event/posts/{post_id}",
+        Operation::new("Shows a post to an event webhook")
+            .extension()
+            .about(STORED)
+            .path("post_id", "The id of a post.")
+            .answers::<PostDetail>(200, "The post with its body and its signature."),
+    )
+    .on(
+        "POST /v3/user/webhooks/event/posts/replay",
+        Operation::new("Posts events to webhooks again")
+            .extension()
+            .about("One event, those of a mail, or those of a span of time, with the ids that they have, to enabled \
+                webhooks that subscribe to them. What a receiver refuses again is listed with what was not taken. Of \
+                a mail's deferrals the first and the last are posted.")
+            .about("A span needs the search (`SearchDays`, `--search-days`). It holds the events of mails that were \
+                accepted in it or up to seven days before; where they are many, they are queued in the background.")
+            .limit("A span has at most seven days; an account has one under way, and a request for another is \
+                answered 409.")
+            .body::<ReplaySelection>()
+            .answers::<ReplayedEvents>(202, "How many events are queued.")
+            .refuses(404)
+            .refuses(409),
+    )
+    .on(
+        "GET /v3/user/webhooks/event/posts/replay/{replay_id}",
+        Operation::new("Shows how far a span of time has been posted again")
+            .extension()
+            .path("replay_id", "The id of a replay.")
+            .answers::<ReplayView>(200, "The replay."),
     )
 }

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::{House, fill, routes};
 
 /// The parameters that any route checks. A route ignores those that it does not have.
-const CHECKED: [&str; 26] = [
+const CHECKED: [&str; 28] = [
     "after",
     "aggregated_by",
     "date",
@@ -21,6 +21,7 @@ const CHECKED: [&str; 26] = [
     "include_region",
     "lastSeenID",
     "limit",
+    "message_id",
     "offset",
     "page_size",
     "page_token",
@@ -32,6 +33,7 @@ const CHECKED: [&str; 26] = [
     "sort_by_metric",
     "start_date",
     "start_time",
+    "status",
     "suppressions",
     "until",
     "webhook_id",

@@ -2,6 +2,9 @@
 //! to somebody answers exactly like one that belongs to nobody.
 
 use posthaste_http::{Access, Route};
+use posthaste_model::WebhookId;
+use posthaste_store::WebhookPost;
+use posthaste_testkit::TestClock;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -18,6 +21,9 @@ pub(crate) struct Ids {
     sent: String,
     download: String,
     erasure: String,
+    /// Of a post to the webhook, and of a span of time that was posted again.
+    post: String,
+    replay: String,
     subuser: String,
     webhook: String,
     template: String,
@@ -42,6 +48,11 @@ impl Ids {
             sent: "D".repeat(22),
             download: "00000000-0000-4000-8000-00000000abcf".to_owned(),
             erasure: "E".repeat(22),
+            post: format!(
+                "00000000-0000-4000-8000-00000000abd0.A.000000000001.{}",
+                "F".repeat(16)
+            ),
+            replay: "G".repeat(22),
             subuser: "nobody-of-this-name".to_owned(),
             webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
             template: format!("d-{}", "0a".repeat(16)),
@@ -152,7 +163,14 @@ impl Ids {
         assert_eq!(erasure.status, 202, "{}", erasure.body);
         let erasure: Value = serde_json::from_str(&erasure.body).expect("JSON");
         let hold = json!({"batch_id": batch, "status": "pause"});
-        house.made(post, "/v3/user/scheduled_sends", &hold).await;
+        house
+            .made(post.clone(), "/v3/user/scheduled_sends", &hold)
+            .await;
+        let webhook = text(&hook, "id");
+        let span = json!({"start_time": 0, "end_time": 1, "webhook_id": webhook});
+        let path = "/v3/user/webhooks/event/posts/replay";
+        let replay = house.made(post, path, &span).await;
+        let posted = posted(house, &webhook).await;
         Self {
             key: text(&key, "api_key_id"),
             rule: rules["result"][0]["id"].as_i64().expect("an id"),
@@ -163,8 +181,10 @@ impl Ids {
             sent: left,
             download,
             erasure: text(&erasure, "job_id"),
+            post: posted,
+            replay: text(&replay, "replay_id"),
             subuser: "theirs".to_owned(),
-            webhook: text(&hook, "id"),
+            webhook,
             version: text(&version, "id"),
             template,
             domain: domain["id"].as_i64().expect("an id"),
@@ -189,6 +209,8 @@ impl Ids {
             "msg_id" | "sg_message_id" => self.sent.clone(),
             "download_uuid" => self.download.clone(),
             "job_id" => self.erasure.clone(),
+            "post_id" => self.post.clone(),
+            "replay_id" => self.replay.clone(),
             "subuser_name" => self.subuser.clone(),
             "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
             "template_id" => self.template.clone(),
@@ -256,6 +278,8 @@ impl Ids {
             &self.sent,
             &self.download,
             &self.erasure,
+            &self.post,
+            &self.replay,
             &self.subuser,
             &self.webhook,
             &self.template,
@@ -269,6 +293,29 @@ impl Ids {
         let hide = |body: String, id: &str| body.replace(id, "ID");
         self.texts().into_iter().fold(body.to_owned(), hide)
     }
+}
+
+/// A post to a webhook of the first account, as the worker stores it; its id.
+async fn posted(house: &House, webhook: &str) -> String {
+    let post = WebhookPost {
+        account: house.host.account.clone(),
+        webhook: WebhookId::parse(webhook).expect("an id"),
+        at: TestClock::default().now(),
+        attempt: 1,
+        url: "http://127.0.0.1:8099/theirs".to_owned(),
+        accepted: true,
+        status: Some(200),
+        answer: String::new(),
+        took_ms: Some(1),
+        signature: None,
+        message: String::new(),
+    };
+    let stored = house.host.store().put_post(&post).await;
+    stored.expect("the table answers");
+    let path = "/v3/user/webhooks/event/posts";
+    let listed = house.made(Method::GET, path, &Value::Null).await;
+    let id = listed["result"][0]["post_id"].as_str();
+    id.expect("an id").to_owned()
 }
 
 /// A URL for these ids alone; an answer repeats it to the caller that gave it.

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod fresh;
+mod posts;
 #[cfg(test)]
 mod secrets;
 #[cfg(test)]

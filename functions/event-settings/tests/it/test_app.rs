@@ -33,7 +33,17 @@ impl Deref for TestApp {
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
+        Self::searching("30").await
+    }
+
+    /// The service where mails cannot be searched.
+    pub(crate) async fn without_search() -> Self {
+        Self::searching("0").await
+    }
+
+    async fn searching(days: &str) -> Self {
         let services = Services::start().await.part(Guard::with_loopback());
+        let services = services.var("SEARCH_DAYS", days);
         services.clock.set(Timestamp(1_795_820_482));
         let sealer = services.platform().env().parsed("STACK_SECRET").unwrap();
         Self {
