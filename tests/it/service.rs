@@ -176,6 +176,13 @@ impl Service {
         call.send().await.expect("the page answers")
     }
 
+    /// Submits a form of a page.
+    pub(crate) async fn submit(&self, link: &str, form: String) -> Response {
+        let call = self.client.post(link).body(form);
+        let call = call.header("content-type", "application/x-www-form-urlencoded");
+        call.send().await.expect("the page answers")
+    }
+
     /// The row of a message's first copy, once it looks like this.
     pub(crate) async fn copy(
         &self,

@@ -57,7 +57,7 @@ pub(crate) fn router(settings: &HostSettings, parts: PageParts<'_>) -> Result<Ro
         links: links.ok(),
         spam: filter.cloned(),
         chaos: parts.chaos,
-        ..sources(parts.store, &parts.retries, &settings.clock)
+        ..sources(parts.store, &parts.retries, settings)
     };
     let page = parts.mailbox.clone().router(sources);
     let clock = parts.mailbox.guarded(clock_routes::routes(parts.hand));

@@ -2,19 +2,27 @@
 //! webhooks.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use futures_util::FutureExt as _;
-use posthaste_mailbox::{PostAgain, Sources};
-use posthaste_model::{Clock, Event, EventKind, Timestamp, Verp};
-use posthaste_queue::{Queue, Retry, WebhookRetry};
-use posthaste_store::{Recipient, Store, StoreError, VisitKind, WebhookPost};
+use posthaste_mailbox::{PostAgain, PostSpan, Sources};
+use posthaste_model::{Clock, Entropy, Event, Timestamp, Verp};
+use posthaste_queue::{Queue, WebhookRetry};
+use posthaste_replay::{LONGEST_SPAN, MailEvents, PostedAgain, Replayer, SpanStart, events_of};
+use posthaste_store::{Recipient, ReplaySpan, Store, StoreError, WebhookPost};
 use posthaste_webhook::event_json;
 use serde_json::{Value, json};
 
+use crate::start::HostSettings;
+
 /// The sources of the mailbox page. Posts that are made again go to the queue `retries`.
-pub(crate) fn sources(store: &Store, retries: &Queue, clock: &Clock) -> Sources {
-    let post_again = post_again(store, retries, clock);
+pub(crate) fn sources(store: &Store, retries: &Queue, settings: &HostSettings) -> Sources {
+    let again = Arc::new(Again {
+        store: store.clone(),
+        retries: retries.clone(),
+        clock: settings.clock.clone(),
+        entropy: settings.entropy.clone(),
+        searches: settings.search_days > 0,
+    });
     let (store, posts) = (store.clone(), store.clone());
     Sources {
         events: Some(Arc::new(move |trace| {
@@ -41,45 +49,15 @@ pub(crate) fn sources(store: &Store, retries: &Queue, clock: &Clock) -> Sources 
                 posts_about(&store, &copy).await.unwrap_or_default()
             })
         })),
-        post_again: Some(post_again),
+        post_again: Some(post_again(&again)),
+        post_span: Some(post_span(&again)),
         ..Sources::default()
     }
 }
 
-/// The events of a copy, with what its reader did, in chronological order.
-fn events_of(copy: &Verp, row: &Recipient) -> Vec<Event> {
-    let mut all = row.events();
-    // Those that are stored as visits have what each of them has to itself.
-    let first = all.first().cloned();
-    for (visits, kind) in [
-        (VisitKind::Open, EventKind::Open),
-        (VisitKind::Click, EventKind::Click),
-    ] {
-        all.extend(row.visits(visits).into_iter().map(|visit| {
-            let account = copy.account.clone();
-            let event = Event::new(visit.id, account, kind, visit.at, row.email.clone());
-            Event {
-                message: Some(copy.message.clone()),
-                recipient: copy.recipient,
-                category: first.as_ref().and_then(|first| first.category.clone()),
-                custom_args: first
-                    .as_ref()
-                    .map(|first| first.custom_args.clone())
-                    .unwrap_or_default(),
-                url: visit.url,
-                useragent: visit.agent,
-                ..event
-            }
-        }));
-    }
-    // Events of the same second stay in the order they were written.
-    all.sort_by_key(|event| event.at);
-    all
-}
-
 /// The events of a copy as a webhook gets them.
 fn posted(copy: &Verp, row: &Recipient) -> Vec<Value> {
-    let events = events_of(copy, row);
+    let events = events_of(&copy.account, &copy.message, row);
     let shown = events.iter().map(event_json);
     shown
         .filter_map(|event| serde_json::from_str(&event).ok())
@@ -87,67 +65,111 @@ fn posted(copy: &Verp, row: &Recipient) -> Vec<Value> {
 }
 
 /// Posts events of a copy again: all of them, or the one of this id. Each webhook that subscribes to them gets
-/// them anew, with the same ids. Returns how many posts were queued.
-fn post_again(store: &Store, retries: &Queue, clock: &Clock) -> PostAgain {
-    let (store, retries, clock) = (store.clone(), retries.clone(), clock.clone());
+/// them anew, with the same ids. Returns how many events were queued.
+fn post_again(again: &Arc<Again>) -> PostAgain {
+    let again = Arc::clone(again);
     Arc::new(move |trace, id| {
-        let (store, retries, clock) = (store.clone(), retries.clone(), clock.clone());
+        let again = Arc::clone(&again);
         async move {
             let copy = trace.verp.ok_or("the service did not make this mail")?;
-            let texts = again(&store, &copy, id.as_deref(), clock.now()).await?;
-            let count = texts.len();
-            let messages = texts.into_iter().map(|text| (text, Duration::ZERO));
-            let sent = retries.send_all(messages.collect()).await;
-            sent.map_err(|error| error.to_string())?;
-            Ok(count)
+            let mail = MailEvents {
+                message: copy.message,
+                recipient: Some(copy.recipient),
+                event: id,
+            };
+            let posted = again.replayer().mail(&copy.account, &mail, None).await;
+            match posted.map_err(|error| error.to_string())? {
+                PostedAgain::Queued(queued) => Ok(queued.events),
+                PostedAgain::NoEvent => Err("There is no such event.".to_owned()),
+                PostedAgain::NoWebhook => Err(NO_WEBHOOK.to_owned()),
+            }
         }
         .boxed()
     })
 }
 
-/// The messages of the retry queue that post events of a copy again.
-async fn again(
-    store: &Store,
-    copy: &Verp,
-    id: Option<&str>,
-    now: Timestamp,
-) -> Result<Vec<String>, String> {
-    let Verp {
-        account,
-        message,
-        recipient,
-    } = copy;
-    let row = store.recipient(account, message, *recipient).await;
-    let row = row.map_err(|error| error.to_string())?;
-    let mut events = row.map(|row| events_of(copy, &row)).unwrap_or_default();
-    events.retain(|event| id.is_none_or(|id| event.id == id));
-    let webhooks = store.webhooks(account).await;
-    let webhooks = webhooks.map_err(|error| error.to_string())?;
-    let mut texts = Vec::new();
-    for webhook in webhooks.into_iter().filter(|webhook| webhook.enabled) {
-        let wanted = events
-            .iter()
-            .filter(|event| webhook.kinds.contains(&event.kind));
-        let wanted: Vec<_> = wanted.cloned().collect();
-        if wanted.is_empty() {
-            continue;
+const NO_WEBHOOK: &str = "No enabled webhook subscribes to these events.";
+
+/// Posts the events of a span of time again, of every account.
+fn post_span(again: &Arc<Again>) -> PostSpan {
+    let again = Arc::clone(again);
+    Arc::new(move |first, last| {
+        let again = Arc::clone(&again);
+        async move { again.span(first, last).await }.boxed()
+    })
+}
+
+/// What posts events again.
+struct Again {
+    store: Store,
+    retries: Queue,
+    clock: Clock,
+    entropy: Entropy,
+    /// Whether mails can be searched.
+    searches: bool,
+}
+
+impl Again {
+    fn replayer(&self) -> Replayer<'_> {
+        Replayer {
+            store: &self.store,
+            retries: &self.retries,
+            clock: &self.clock,
         }
-        let post = WebhookRetry {
-            retry: Retry {
-                account: account.clone(),
-                webhook: webhook.id,
-                attempt: 0,
-                not_before: now,
-                last: String::new(),
-            },
-            events: wanted,
+    }
+
+    /// A sentence about what was queued, or about what is in the way.
+    async fn span(&self, first: Timestamp, last: Timestamp) -> Result<String, String> {
+        if !self.searches {
+            return Err("A span of time needs the search: start with --search-days.".to_owned());
+        }
+        if last.since(first) > LONGEST_SPAN {
+            return Err("A span of time has at most seven days.".to_owned());
+        }
+        let failed = |error: &dyn std::fmt::Display| error.to_string();
+        let (mut events, mut running, mut webhooks) = (0, false, 0);
+        for account in self.store.accounts().await.map_err(|e| failed(&e))? {
+            let own = self.store.webhooks(&account.id).await;
+            let own = own.map_err(|e| failed(&e))?;
+            let enabled = own.iter().filter(|webhook| webhook.enabled).count();
+            if enabled == 0 {
+                continue;
+            }
+            webhooks += enabled;
+            let span = ReplaySpan {
+                first,
+                last,
+                webhook: None,
+            };
+            let id = self.entropy.replay_id();
+            let started = self.replayer().start(&account.id, id, span).await;
+            match started.map_err(|e| failed(&e))? {
+                SpanStart::Job(replay) => {
+                    events += replay.events;
+                    running |= replay.finished_at.is_none();
+                }
+                SpanStart::Other(_) => {
+                    let why = "Another span is being posted again; wait a minute until it is done.";
+                    return Err(why.to_owned());
+                }
+            }
+        }
+        if webhooks == 0 {
+            return Err("No webhook is enabled.".to_owned());
+        }
+        let noun = if events == 1 {
+            "event is"
+        } else {
+            "events are"
         };
-        texts.extend(post.to_texts().map_err(|error| error.to_string())?);
+        Ok(match (events, running) {
+            (0, false) => {
+                return Err("No webhook subscribes to an event of this span.".to_owned());
+            }
+            (_, false) => format!("{events} {noun} posted again."),
+            (_, true) => format!("{events} {noun} posted again; the rest follows within minutes."),
+        })
     }
-    if texts.is_empty() {
-        return Err("no enabled webhook subscribes to these events".to_owned());
-    }
-    Ok(texts)
 }
 
 /// The posts about a copy, oldest first, among the last ones of each webhook.

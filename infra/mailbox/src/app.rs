@@ -9,7 +9,7 @@ use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
 use tokio::sync::Semaphore;
 
-use crate::events::{CopyFacts, Trace};
+use crate::events::{CopyFacts, PostForms, Trace};
 use crate::mailbox::{LoadedMail, MOST_WAITS, WaitResult};
 use crate::params::Params;
 use crate::query::{self, TooManyTerms};
@@ -66,11 +66,16 @@ impl App {
         self.sources.about(Trace::of(row)).await
     }
 
-    /// Where a form asks to post the events of a row again.
-    pub(crate) fn post_again_path(&self, row: &ListRow) -> Option<String> {
+    /// Where forms ask to post the events of a row again, and those of a span of time.
+    pub(crate) fn post_forms(&self, row: &ListRow) -> PostForms {
         let is_ours = Trace::of(row).verp.is_some();
-        let source = self.sources.post_again.as_ref().filter(|_| is_ours);
-        source.map(|_| format!("{}/message/{}/post", self.mailbox.base(), row.summary.id))
+        let (base, id) = (self.mailbox.base(), &row.summary.id);
+        let again = self.sources.post_again.as_ref().filter(|_| is_ours);
+        let span = self.sources.post_span.as_ref();
+        PostForms {
+            again: again.map(|_| format!("{base}/message/{id}/post")),
+            span: span.map(|_| format!("{base}/message/{id}/post-span")),
+        }
     }
 
     /// A page, or a piece of one. Rendered on the pool: it may show much of a large mail.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use askama::Template;
 use futures_util::future::BoxFuture;
-use posthaste_model::{EmailAddress, Verp};
+use posthaste_model::{EmailAddress, Timestamp, Verp};
 use posthaste_spam::Filter;
 use posthaste_webhook::WebhookClient;
 use serde_json::Value;
@@ -42,10 +42,15 @@ impl Trace {
 /// Finds JSON objects about a copy, oldest first.
 pub type Lookup = Arc<dyn Fn(Trace) -> BoxFuture<'static, Vec<Value>> + Send + Sync>;
 
-/// Posts the events of a copy to webhooks again, or the one of this id, and returns how many posts were
+/// Posts the events of a copy to webhooks again, or the one of this id, and returns how many events were
 /// queued; the error is a sentence.
 pub type PostAgain =
-    Arc<dyn Fn(Trace, Option<String>) -> BoxFuture<'static, Result<usize, String>> + Send + Sync>;
+    Arc<dyn Fn(Trace, Option<String>) -> BoxFuture<'static, Result<u64, String>> + Send + Sync>;
+
+/// Posts the events of all copies between two seconds, both included, to webhooks again. The result is a sentence
+/// about how many they are, the error one about what is in the way.
+pub type PostSpan =
+    Arc<dyn Fn(Timestamp, Timestamp) -> BoxFuture<'static, Result<String, String>> + Send + Sync>;
 
 /// A recorded mail on its way to a real relay.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,6 +78,7 @@ pub struct Sources {
     pub events: Option<Lookup>,
     pub webhooks: Option<Lookup>,
     pub post_again: Option<PostAgain>,
+    pub post_span: Option<PostSpan>,
     /// Scheduled mail, which the page cancels, pauses and moves.
     pub schedule: Option<Arc<dyn ScheduleControl>>,
     /// The relay that takes the mails instead of the mailbox, without its password.
@@ -137,6 +143,16 @@ pub(crate) struct EventLines {
     webhooks: Vec<EventLine>,
     /// Where a form asks to post events again.
     again: Option<String>,
+    /// Where a form asks to post those of a span of time again.
+    span: Option<String>,
+}
+
+/// Where the forms beside the events of a copy post to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct PostForms {
+    pub again: Option<String>,
+    /// Of the events of a span of time, whichever mails they are of.
+    pub span: Option<String>,
 }
 
 /// The latest event of one copy.
@@ -158,13 +174,25 @@ pub(crate) struct EventsUpdate {
 }
 
 impl EventLines {
-    /// `again` is where a form asks to post events again.
-    pub(crate) fn of(facts: &CopyFacts, again: Option<String>) -> Self {
+    pub(crate) fn of(facts: &CopyFacts, forms: &PostForms) -> Self {
         Self {
             events: facts.events.iter().map(event).collect(),
             webhooks: facts.webhooks.iter().map(answer).collect(),
-            again,
+            again: forms.again.clone(),
+            span: forms.span.clone(),
         }
+    }
+
+    /// The first second of the span that the form offers: that of the first event. For a field, in UTC.
+    fn span_begin(&self) -> String {
+        let first = self.events.first().map(|event| event.at.as_str());
+        first.unwrap_or_default().trim_end_matches('Z').to_owned()
+    }
+
+    /// The last second: that of the last event.
+    fn span_end(&self) -> String {
+        let last = self.events.last().map(|event| event.at.as_str());
+        last.unwrap_or_default().trim_end_matches('Z').to_owned()
     }
 }
 
@@ -177,10 +205,10 @@ impl LatestEvent {
 }
 
 impl EventsUpdate {
-    pub(crate) fn of(facts: &CopyFacts, again: Option<String>) -> Self {
+    pub(crate) fn of(facts: &CopyFacts, forms: &PostForms) -> Self {
         Self {
             latest: LatestEvent::of(facts),
-            lines: EventLines::of(facts, again),
+            lines: EventLines::of(facts, forms),
         }
     }
 }

@@ -43,7 +43,7 @@ use std::path::PathBuf;
 
 pub use chaos::{Chaos, ChaosStep};
 pub use copies::{CopyEvent, DeliveryStatus};
-pub use events::{Lookup, PostAgain, Release, ReleasedMail, Sources, Trace};
+pub use events::{Lookup, PostAgain, PostSpan, Release, ReleasedMail, Sources, Trace};
 pub use mailbox::{AcceptedCopy, AcceptedMail, Mailbox, Observer};
 pub use rows::{ApiAddress, StoredEnvelope, Summary};
 pub use schedule::{ScheduleChange, ScheduleControl, WaitingPart, WaitingState};

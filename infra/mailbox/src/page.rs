@@ -83,7 +83,7 @@ async fn read_message(
         facts: app.facts(&row).await,
         waiting: waiting_parts(app.sources.schedule.as_ref(), [&row]).await,
         relay: app.sources.relay.clone(),
-        again: app.post_again_path(&row),
+        forms: app.post_forms(&row),
     };
     let Some(mail) = app.mailbox.load(row.clone()).await? else {
         return Ok(None);
@@ -106,8 +106,8 @@ pub(crate) async fn events(
 ) -> PageResponse<Response> {
     let row = row_of(&app, &id).await?;
     let facts = app.facts(&row).await;
-    let again = app.post_again_path(&row);
-    app.render(EventsUpdate::of(&facts, again)).await
+    let forms = app.post_forms(&row);
+    app.render(EventsUpdate::of(&facts, &forms)).await
 }
 
 async fn show(
@@ -215,6 +215,31 @@ pub(crate) async fn post_again(
                 &[("view", "events")],
             );
             Ok(Redirect::to(&link).into_response())
+        }
+        Err(why) => refused(&app, &id, &mut params, why).await,
+    }
+}
+
+/// `POST /message/{id}/post-span`: posts the events of a span of time to webhooks again, of whichever mails they are; the
+/// page of the message says how many.
+pub(crate) async fn post_span(
+    State(app): State<App>,
+    Path(id): Path<String>,
+    body: String,
+) -> PageResponse<Response> {
+    let mut params = app.params(Some(&body));
+    "events".clone_into(&mut params.view);
+    let span = query::instant(&params.from).zip(query::instant(&params.to));
+    let posted = match (&app.sources.post_span, span) {
+        (None, _) => Err("There are no webhooks here.".to_owned()),
+        (_, None) => Err("A time is not one: write it as 2026-11-30T12:00.".to_owned()),
+        (_, Some((from, to))) if from > to => Err("The span ends before it begins.".to_owned()),
+        (Some(post), Some((from, to))) => post(from.seconds(), to.seconds()).await,
+    };
+    match posted {
+        Ok(done) => {
+            let reader = read_message(&app, &id, &mut params).await?;
+            show(&app, &params, reader, Some(done)).await
         }
         Err(why) => refused(&app, &id, &mut params, why).await,
     }

@@ -37,6 +37,9 @@ pub(crate) struct Params {
     /// What a form asks for, and for when.
     pub action: String,
     pub at: String,
+    /// The first and the last second of a span of time.
+    pub from: String,
+    pub to: String,
     /// The event that a form names.
     pub event: String,
     /// The path that the mailbox lies under, without a slash at its end. Not of the request.
@@ -64,6 +67,8 @@ impl Params {
                 "request" => params.request = value.into_owned(),
                 "action" => params.action = value.into_owned(),
                 "event" => params.event = value.into_owned(),
+                "from" => params.from = value.into_owned(),
+                "to" => params.to = value.into_owned(),
                 "at" => params.at = value.into_owned(),
                 "embed" => params.embed = value == "1",
                 "dl" => params.download = value == "1",

@@ -4,7 +4,7 @@ use posthaste_mime::read::ParsedMail;
 
 use crate::ApiAddress;
 use crate::copies::DeliveryStatus;
-use crate::events::{CopyFacts, EventLines, LatestEvent};
+use crate::events::{CopyFacts, EventLines, LatestEvent, PostForms};
 use crate::frame::document_of;
 use crate::list::Pill;
 use crate::look::Look;
@@ -52,8 +52,8 @@ pub(crate) struct CopySources {
     pub waiting: WaitingParts,
     /// The relay that takes the mails.
     pub relay: Option<String>,
-    /// Where a form asks to post the events again.
-    pub again: Option<String>,
+    /// Where forms ask to post events again.
+    pub forms: PostForms,
 }
 
 /// One way to look at the message.
@@ -264,7 +264,7 @@ impl Panel {
                 let all = files.chain(inline);
                 Self::Files(all.map(|(f, note)| Attached::new(&api, f, note)).collect())
             }
-            _ => Self::Events(EventLines::of(&about.facts, about.again.clone())),
+            _ => Self::Events(EventLines::of(&about.facts, &about.forms)),
         }
     }
 }

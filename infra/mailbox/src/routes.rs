@@ -99,6 +99,7 @@ fn page_routes() -> Router<App> {
         .route("/message/{id}/delete", post(page::delete))
         .route("/message/{id}/schedule", post(page::schedule))
         .route("/message/{id}/post", post(page::post_again))
+        .route("/message/{id}/post-span", post(page::post_span))
         .route("/restore", post(page::restore))
         .route("/clear", post(page::clear))
         .route("/read", post(page::read))

@@ -5,7 +5,9 @@ use std::sync::{Arc, Mutex};
 
 use axum::http::StatusCode;
 use futures_util::FutureExt as _;
-use posthaste_mailbox::{AcceptedMail, DeliveryStatus, Lookup, Mailbox, PostAgain, Sources};
+use posthaste_mailbox::{
+    AcceptedMail, DeliveryStatus, Lookup, Mailbox, PostAgain, PostSpan, Sources,
+};
 use posthaste_model::{EmailAddress, Verp};
 use serde_json::json;
 
@@ -171,4 +173,63 @@ async fn events_of_a_copy_are_posted_again_one_or_all() {
         .await;
     let html = b.get(&format!("/message/{id}?view=events")).await.html();
     assert!(!html.contains("Post again"), "{html}");
+}
+
+#[tokio::test]
+async fn events_of_a_span_of_time_are_posted_again() {
+    let asked: Arc<Mutex<Vec<(i64, i64)>>> = Arc::default();
+    let log = Arc::clone(&asked);
+    let post_span: PostSpan = Arc::new(move |first, last| {
+        log.lock().unwrap().push((first.0, last.0));
+        let done = if last.0 == 9 {
+            Err("no <webhook>".to_owned())
+        } else {
+            Ok("2 <events> are posted again.".to_owned())
+        };
+        async move { done }.boxed()
+    });
+    let events: Lookup = Arc::new(|_| {
+        let event = |at: i64| json!({"event": "processed", "timestamp": at, "sg_event_id": "abc"});
+        let events = vec![event(1_795_780_800), event(1_795_780_805)];
+        async move { events }.boxed()
+    });
+    let sources = Sources {
+        events: Some(events),
+        post_span: Some(post_span),
+        ..Sources::default()
+    };
+    let b = Box::with(sources, 10);
+    let id = record(&b, 1, 0, "ann@x.example").await;
+    let html = b.get(&format!("/message/{id}?view=events")).await.html();
+    for part in [
+        format!("action=\"/message/{id}/post-span\""),
+        "name=\"from\" value=\"2026-11-27T12:00:00\"".to_owned(),
+        "name=\"to\" value=\"2026-11-27T12:00:05\"".to_owned(),
+    ] {
+        assert!(html.contains(&part), "{part}: {html}");
+    }
+    let path = format!("/message/{id}/post-span");
+    for (form, status, said) in [
+        (
+            "from=2026-11-27T12:00&to=2026-11-27T12:00:05",
+            StatusCode::OK,
+            "2 &lt;events&gt; are posted again.",
+        ),
+        ("from=8&to=9", StatusCode::BAD_REQUEST, "no &lt;webhook&gt;"),
+        (
+            "from=9&to=8",
+            StatusCode::BAD_REQUEST,
+            "ends before it begins",
+        ),
+        ("from=&to=8", StatusCode::BAD_REQUEST, "A time is not one"),
+        ("", StatusCode::BAD_REQUEST, "A time is not one"),
+    ] {
+        let answer = b.ask("POST", &path, &[], form).await;
+        assert_eq!(answer.status, status, "{form}");
+        let html = answer.html();
+        assert!(html.contains(said), "{form}: {html}");
+        assert!(html.contains("<h2>Webhooks</h2>"), "{form}: {html}");
+    }
+    let asked = asked.lock().unwrap().clone();
+    assert_eq!(asked, [(1_795_780_800, 1_795_780_805), (8, 9)]);
 }
