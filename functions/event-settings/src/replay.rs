@@ -230,7 +230,7 @@ pub(crate) async fn start(
     Ok((StatusCode::ACCEPTED, Json(queued)))
 }
 
-/// Where events have nobody to go to.
+/// Why events that are stored are not posted.
 const NO_WEBHOOK: &str = "no enabled webhook subscribes to these events";
 
 /// `GET …/posts/replay/{replay_id}`: the last replay of a span, or the one under way.
