@@ -8,13 +8,16 @@ node_modules.
 """
 
 import argparse
+import http.server
 import json
 import os
 import pathlib
+import queue
 import re
 import shutil
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -160,6 +163,13 @@ def looks(browser, host, checks, folder):
                 checks.that(inside(page, ".tabs a, .tools > *"), f"{where}: outside of the screen")
                 if folder:
                     page.screenshot(path=folder / f"{name}-{screen}-{colours}.png")
+            page.goto(host.mailbox + pages["events"])
+            page.locator(".span summary").click()
+            judge(page, checks, f"span, {screen}, {colours}")
+            checks.that(inside(page, ".span input, .span button"), f"span, {screen}: outside of the screen")
+            if folder:
+                page.locator(".span button").scroll_into_view_if_needed()
+                page.screenshot(path=folder / f"span-{screen}-{colours}.png")
             page.goto(host.mailbox)
             page.locator(".help summary").click()
             judge(page, checks, f"help, {screen}, {colours}")
@@ -177,6 +187,43 @@ def whole_lines(page, selector):
         return Math.abs(lines - Math.round(lines)) < 0.1;
     }"""
     return page.evaluate(script, selector)
+
+
+class Receiver(http.server.BaseHTTPRequestHandler):
+    """Takes every post, and remembers the ids of its events."""
+
+    seen: queue.Queue = queue.Queue()
+
+    def do_POST(self):  # noqa: N802
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(204)
+        self.end_headers()
+        self.seen.put({event["sg_event_id"] for event in json.loads(body)})
+
+    def log_message(self, *_):
+        pass
+
+
+def post_again(page, host, checks):
+    """The events of the span that the page of a message offers, without a webhook and with one."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page.goto(f"{host.mailbox}/?q=is%3Adelivered")
+    page.goto(host.mailbox + page.locator(".mails a").first.get_attribute("href") + "&view=events")
+    for want in ["No webhook is enabled.", "posted again."]:
+        page.locator(".span summary").click()
+        page.locator(".span button").click()
+        page.locator(".notice", has_text=want).wait_for()
+        checks.that(page.locator("#events").is_visible(), "the events are gone")
+        if want.startswith("No"):
+            hook = {"url": f"http://127.0.0.1:{server.server_port}/", "enabled": True, "delivered": True}
+            call(host, "POST", "/v3/user/webhooks/event/settings", hook)
+    ids = set(re.findall(r'"sg_event_id": "(delivered-[^"]+)"', page.locator("#events").inner_html().replace("&quot;", '"')))
+    posted = set()
+    while not ids <= posted:
+        posted |= Receiver.seen.get(timeout=60)
+    checks.that(ids, "no event of the mail is shown")
+    server.shutdown()
 
 
 def journeys(browser, host, checks):
@@ -224,6 +271,8 @@ def journeys(browser, host, checks):
     request.click()
     page.wait_for_selector(".mails .below")
     checks.that(page.locator(".mails .below").count() == 5, "five copies of a request")
+
+    post_again(page, host, checks)
 
     page.goto(f"{host.mailbox}/?q=is%3Ascheduled")
     page.locator(".mails a").first.click()
