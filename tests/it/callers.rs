@@ -10,7 +10,9 @@ mod unknown_ids;
 use posthaste::functions::FUNCTIONS;
 use posthaste::{Host, HostSettings};
 use posthaste_http::Route;
+use posthaste_model::WebhookId;
 use posthaste_runtime::{Env, Platform};
+use posthaste_store::WebhookPost;
 use posthaste_testkit::{Tenant, TestClock, entropy};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method};
@@ -116,6 +118,29 @@ impl House {
         let headers = [("authorization", bearer.as_str())];
         self.ask(method, path, &headers, body.to_string().as_bytes())
             .await
+    }
+
+    /// A post to a webhook of the first account, as the worker stores it; its id.
+    pub(crate) async fn posted(&self, webhook: &str) -> String {
+        let post = WebhookPost {
+            account: self.host.account.clone(),
+            webhook: WebhookId::parse(webhook).expect("an id"),
+            at: TestClock::default().now(),
+            attempt: 1,
+            url: "http://127.0.0.1:8099/theirs".to_owned(),
+            accepted: true,
+            status: Some(200),
+            answer: String::new(),
+            took_ms: Some(1),
+            signature: None,
+            message: String::new(),
+        };
+        let stored = self.host.store().put_post(&post).await;
+        stored.expect("the table answers");
+        let path = "/v3/user/webhooks/event/posts";
+        let listed = self.made(Method::GET, path, &Value::Null).await;
+        let id = listed["result"][0]["post_id"].as_str();
+        id.expect("an id").to_owned()
     }
 
     /// A call with the first account's key that must succeed; its JSON.

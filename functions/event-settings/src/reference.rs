@@ -14,15 +14,13 @@ async fn reference() {
 }
 
 fn described() -> Reference {
-    const STORED: &str = "The last 100 posts of each webhook that its receiver took, and those that it did not take, are \
-        stored for seven days; none where the operator does not store them (`WebhookPosts`).";
     const OLDEST: &str = "Acts on the account's oldest webhook.";
     let include = |operation: Operation| {
         let about = "`account_status_change` adds the flag of that name to the answer.";
         operation.query("include", values::text(), about)
     };
     let id = |operation: Operation| operation.path("id", "The id of a webhook.");
-    Reference::new(
+    let reference = Reference::new(
         "event-settings",
         "Event webhooks",
         "Where events of mails are posted, how posts are signed and authorized, and events that were not taken.",
@@ -124,7 +122,15 @@ fn described() -> Reference {
             .limit("One request replays 200 posts; `more` says that others remain.")
             .optional_body::<RetrySelection>()
             .answers::<ReplayedLetters>(202, "How many events are queued."),
-    )
+    );
+    posts(reference)
+}
+
+/// The posts that were made, and events that are posted again.
+fn posts(reference: Reference) -> Reference {
+    const STORED: &str = "The last 100 posts of each webhook that its receiver took, and those that it did not take, are \
+        stored for seven days; none where the operator does not store them (`WebhookPosts`).";
+    reference
     .on(
         "GET /v3/user/webhooks/event/posts",
         Operation::new("Lists posts to event webhooks")

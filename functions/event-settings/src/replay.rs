@@ -133,26 +133,28 @@ impl ReplaySelection {
             problems.unless(part.is_some(), "message_id", message);
         }
         if is_span {
-            for (name, time) in [("start_time", self.start_time), ("end_time", self.end_time)] {
-                let message = format!("{name} must be a Unix timestamp");
-                problems.unless(time.is_some_and(|time| time >= 0), name, &message);
-            }
-            let (first, last) = (self.start_time.unwrap_or(0), self.end_time.unwrap_or(0));
-            if self.start_time.is_some() && self.end_time.is_some() {
-                let message = "end_time must not be before start_time";
-                problems.unless(first <= last, "end_time", message);
-                let message = "end_time must be at most seven days after start_time";
-                problems.unless(
-                    last.saturating_sub(first) <= LONGEST_SPAN,
-                    "end_time",
-                    message,
-                );
-            }
-            part = Some(ReplayedPart::Span(Timestamp(first), Timestamp(last)));
+            part = Some(self.span(&mut problems));
         }
         problems.into_result()?;
         let part = part.ok_or_else(|| Rejection::bad("nothing is named"))?;
         Ok((part, webhook))
+    }
+
+    /// The span, with what is wrong with it.
+    fn span(&self, problems: &mut Problems) -> ReplayedPart {
+        for (name, time) in [("start_time", self.start_time), ("end_time", self.end_time)] {
+            let message = format!("{name} must be a Unix timestamp");
+            problems.unless(time.is_some_and(|time| time >= 0), name, &message);
+        }
+        if let Some((first, last)) = self.start_time.zip(self.end_time) {
+            let message = "end_time must not be before start_time";
+            problems.unless(first <= last, "end_time", message);
+            let message = "end_time must be at most seven days after start_time";
+            let seconds = last.saturating_sub(first);
+            problems.unless(seconds <= LONGEST_SPAN, "end_time", message);
+        }
+        let second = |time: Option<i64>| Timestamp(time.unwrap_or(0));
+        ReplayedPart::Span(second(self.start_time), second(self.end_time))
     }
 }
 
@@ -180,54 +182,71 @@ pub(crate) async fn start(
         clock: &app.clock,
     };
     let queued = match part {
-        ReplayedPart::Mail(mail) => {
-            let posted = replayer.mail(caller.id(), &mail, webhook.as_ref()).await;
-            let field = if mail.event.is_some() {
-                "event_id"
-            } else {
-                "message_id"
-            };
-            match posted.map_err(|error| failed(&error))? {
-                PostedAgain::Queued(queued) => ReplayedEvents {
-                    events: queued.events,
-                    status: "done",
-                    replay_id: None,
-                },
-                PostedAgain::NoEvent => {
-                    let message = "no such event is stored";
-                    return Err(Rejection::unknown_id([Problem::on(field, message)]));
-                }
-                PostedAgain::NoWebhook => return Err(Rejection::on(field, NO_WEBHOOK)),
-            }
+        ReplayedPart::Mail(mail) => of_mail(&replayer, &caller, &mail, webhook.as_ref()).await?,
+        ReplayedPart::Span(..) if !app.searches => {
+            let why =
+                "a span of time needs the search over messages, which is disabled on this service";
+            return Err(Rejection::bad(why));
         }
         ReplayedPart::Span(first, last) => {
-            if !app.searches {
-                let why = "a span of time needs the search over messages, which is disabled on this service";
-                return Err(Rejection::bad(why));
-            }
             let span = ReplaySpan {
                 first,
                 last,
                 webhook,
             };
-            let started = replayer.start(caller.id(), app.entropy.replay_id(), span);
-            match started.await.map_err(|error| failed(&error))? {
-                SpanStart::Job(replay) => ReplayedEvents {
-                    events: replay.events,
-                    status: status(&replay),
-                    replay_id: Some(replay.id),
-                },
-                SpanStart::Other(other) => {
-                    let message = "another span is being posted again; wait until it is done";
-                    let rejection = Rejection::plain(StatusCode::CONFLICT, message);
-                    return Err(rejection.with("replay_id", other.id.as_str()));
-                }
-            }
+            of_span(&replayer, &caller, app.entropy.replay_id(), span).await?
         }
     };
     let (account, events) = (caller.id(), queued.events);
     tracing::info!(account.id = %account, "queued {events} events of account {account} to be posted again");
     Ok((StatusCode::ACCEPTED, Json(queued)))
+}
+
+async fn of_mail(
+    replayer: &Replayer<'_>,
+    caller: &Caller,
+    mail: &MailEvents,
+    webhook: Option<&WebhookId>,
+) -> Result<ReplayedEvents, Rejection> {
+    let field = if mail.event.is_some() {
+        "event_id"
+    } else {
+        "message_id"
+    };
+    let posted = replayer.mail(caller.id(), mail, webhook).await;
+    match posted.map_err(|error| failed(&error))? {
+        PostedAgain::Queued(queued) => Ok(ReplayedEvents {
+            events: queued.events,
+            status: "done",
+            replay_id: None,
+        }),
+        PostedAgain::NoEvent => {
+            let message = "no such event is stored";
+            Err(Rejection::unknown_id([Problem::on(field, message)]))
+        }
+        PostedAgain::NoWebhook => Err(Rejection::on(field, NO_WEBHOOK)),
+    }
+}
+
+async fn of_span(
+    replayer: &Replayer<'_>,
+    caller: &Caller,
+    id: ReplayId,
+    span: ReplaySpan,
+) -> Result<ReplayedEvents, Rejection> {
+    let started = replayer.start(caller.id(), id, span).await;
+    match started.map_err(|error| failed(&error))? {
+        SpanStart::Job(replay) => Ok(ReplayedEvents {
+            events: replay.events,
+            status: status(&replay),
+            replay_id: Some(replay.id),
+        }),
+        SpanStart::Other(other) => {
+            let message = "another span is being posted again; wait until it is done";
+            let rejection = Rejection::plain(StatusCode::CONFLICT, message);
+            Err(rejection.with("replay_id", other.id.as_str()))
+        }
+    }
 }
 
 /// Why events that are stored are not posted.

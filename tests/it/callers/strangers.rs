@@ -2,9 +2,6 @@
 //! to somebody answers exactly like one that belongs to nobody.
 
 use posthaste_http::{Access, Route};
-use posthaste_model::WebhookId;
-use posthaste_store::WebhookPost;
-use posthaste_testkit::TestClock;
 use reqwest::Method;
 use serde_json::{Value, json};
 
@@ -170,7 +167,7 @@ impl Ids {
         let span = json!({"start_time": 0, "end_time": 1, "webhook_id": webhook});
         let path = "/v3/user/webhooks/event/posts/replay";
         let replay = house.made(post, path, &span).await;
-        let posted = posted(house, &webhook).await;
+        let posted = house.posted(&webhook).await;
         Self {
             key: text(&key, "api_key_id"),
             rule: rules["result"][0]["id"].as_i64().expect("an id"),
@@ -293,29 +290,6 @@ impl Ids {
         let hide = |body: String, id: &str| body.replace(id, "ID");
         self.texts().into_iter().fold(body.to_owned(), hide)
     }
-}
-
-/// A post to a webhook of the first account, as the worker stores it; its id.
-async fn posted(house: &House, webhook: &str) -> String {
-    let post = WebhookPost {
-        account: house.host.account.clone(),
-        webhook: WebhookId::parse(webhook).expect("an id"),
-        at: TestClock::default().now(),
-        attempt: 1,
-        url: "http://127.0.0.1:8099/theirs".to_owned(),
-        accepted: true,
-        status: Some(200),
-        answer: String::new(),
-        took_ms: Some(1),
-        signature: None,
-        message: String::new(),
-    };
-    let stored = house.host.store().put_post(&post).await;
-    stored.expect("the table answers");
-    let path = "/v3/user/webhooks/event/posts";
-    let listed = house.made(Method::GET, path, &Value::Null).await;
-    let id = listed["result"][0]["post_id"].as_str();
-    id.expect("an id").to_owned()
 }
 
 /// A URL for these ids alone; an answer repeats it to the caller that gave it.
