@@ -105,7 +105,8 @@ impl SenderAccounts {
         match self.accounts.account(&job.account).await? {
             Some(account) => {
                 let now = self.clock.now();
-                self.store.return_credits(&account, 1, now).await
+                let give = || self.store.return_credits(&account, 1, now);
+                self.store.through_throttles(give).await
             }
             None => Ok(()),
         }

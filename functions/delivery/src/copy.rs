@@ -15,7 +15,9 @@ use crate::App;
 use crate::context::JobContext;
 use crate::cost::{Room, carried_size, rendered_size, texts_size};
 use crate::outcome::{EventContext, RecordResult};
-use crate::record::{DelayedCopy, WaitStart, finish, may_wait, replayed_events, retention};
+use crate::record::{
+    DelayedCopy, WaitStart, finish, may_wait, release_claim, replayed_events, retention,
+};
 use crate::relay::RelayPermit;
 use crate::test_mail::Reaction;
 use crate::wait::RelayWait;
@@ -154,13 +156,22 @@ async fn attempt(
             return Ok(CopyResult::Recorded(reaction.visit(events)));
         }
     }
-    let rendered = match rendered {
-        // Mail that does not leave takes no credit.
-        Ok(_) if !job.is_test && !app.accounts.charge_credit(job, mail).await? => {
-            Err(DropReason::OverQuota)
-        }
-        rendered => rendered,
+    // Mail that does not leave takes no credit.
+    let charged = match &rendered {
+        Ok(_) if !job.is_test => app.accounts.charge_credit(job, mail).await,
+        Ok(_) | Err(_) => Ok(true),
     };
+    let is_paid = match charged {
+        Ok(is_paid) => is_paid,
+        Err(error) => {
+            release_claim(app, job, copy.recipient).await?;
+            return Err(error.into());
+        }
+    };
+    let rendered = rendered.and_then(|rendered| {
+        let paid = is_paid.then_some(rendered);
+        paid.ok_or(DropReason::OverQuota)
+    });
     let at = |now| EventContext { now, ..about };
     let processed = at(app.clock.now_ms()).first_processed();
     let end = match (rendered, admitted) {
@@ -180,14 +191,13 @@ async fn attempt(
             Ok(CopyResult::Recorded(reaction.visit(events)))
         }
         Err(wait) => {
-            app.accounts.return_credit(job, mail).await?;
+            let returned = app.accounts.return_credit(job, mail).await;
             let about = at(app.clock.now_ms());
             // Where the wait begins, the write that records that gives the claim back.
-            if about.start_of(&wait).is_none() {
-                let (store, now) = (&app.store, app.clock.now());
-                let given = store.release_claim(which, job.attempt, &app.owner, now);
-                given.await?;
+            if returned.is_err() || about.start_of(&wait).is_none() {
+                release_claim(app, job, copy.recipient).await?;
             }
+            returned?;
             Ok(waiting(&about, row, wait, true))
         }
     }

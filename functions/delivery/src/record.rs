@@ -74,7 +74,10 @@ pub(crate) async fn finish(
         events: &events,
     };
     let which = (&job.account, &job.message, recipient);
-    match app.store.record(which, job.attempt, &outcome).await {
+    let store = &app.store;
+    let record = || store.record(which, job.attempt, &outcome);
+    // Otherwise the claim holds up the repeated job until it ends, and then the copy is sent twice.
+    match store.through_throttles(record).await {
         // It was handed over: the event still says so.
         Err(error) if error.is_permanent() => {
             let what = format!("how message {message} ended cannot be recorded");
@@ -85,6 +88,16 @@ pub(crate) async fn finish(
         }
     }
     Ok(events)
+}
+
+/// Gives back the claim of a copy that was not offered to the relay: otherwise its job would wait until the
+/// claim ends.
+pub(crate) async fn release_claim(app: &App, job: &Job, recipient: u32) -> Result<(), StoreError> {
+    let which = (&job.account, &job.message, recipient);
+    let (store, now) = (&app.store, app.clock.now());
+    let release = || store.release_claim(which, job.attempt, &app.owner, now);
+    store.through_throttles(release).await?;
+    Ok(())
 }
 
 /// Schedules the retry: with the queue's own delay, or as a due row.
@@ -344,18 +357,13 @@ pub(crate) async fn begin_waiting(
             };
             let how = (app.claimant(start.retention), &described, start.is_held);
             let store = &app.store;
-            match store
-                .begin_waiting(which, job.attempt, how, &start.events)
-                .await
-            {
+            let begin = || store.begin_waiting(which, job.attempt, how, &start.events);
+            match store.through_throttles(begin).await {
                 Ok(true) => Ok(start.events),
                 // An earlier run may have died before it published them.
                 Ok(false) => {
                     if start.is_held {
-                        let now = app.clock.now();
-                        store
-                            .release_claim(which, job.attempt, &app.owner, now)
-                            .await?;
+                        release_claim(app, job, copy.recipient).await?;
                     }
                     let is_own = |event: &Event| start.events.iter().any(|own| own.id == event.id);
                     recorded_events(app, job, copy.recipient, is_own).await

@@ -63,7 +63,13 @@ async fn one(app: &App, job: Inbound) -> Result<(), WorkError> {
         .begin_arrival(which, (now, LEASE), expires, app.single_process.as_deref())
         .await?;
     match begun {
-        Arriving::Go { first: true } => app.store.count_received(&job.account, now).await?,
+        // Once claimed, the mail does not wait for its statistics.
+        Arriving::Go { first: true } => {
+            let count = || app.store.count_received(&job.account, now);
+            if let Err(error) = app.store.through_throttles(count).await {
+                tracing::warn!(account.id = %job.account, error = %error, "a received mail is not counted: {error}");
+            }
+        }
         Arriving::Go { first: false } => {}
         Arriving::Busy => return Err(WorkError::Busy),
         Arriving::Over(ArrivalStage::Done) => {
@@ -117,9 +123,9 @@ async fn finish(
             RetryFate::Done => {
                 let which = (&job.account, job.id.as_str(), job.attempt + 1);
                 let expires = now.plus(app.retention);
-                app.store
-                    .end_arrival(which, ArrivalStage::Done, expires)
-                    .await?;
+                let end = || app.store.end_arrival(which, ArrivalStage::Done, expires);
+                // Otherwise it is posted again.
+                app.store.through_throttles(end).await?;
                 return accept::release(app, &job).await;
             }
             RetryFate::End => (outcome.to_string(), Next::GiveUp),
@@ -185,5 +191,6 @@ async fn put_dead_letter(app: &App, later: &Inbound, reason: String) -> Result<(
 async fn settle(app: &App, job: &Inbound, stage: ArrivalStage) -> Result<(), WorkError> {
     let which = (&job.account, job.id.as_str(), job.attempt);
     let expires = app.clock.now().plus(app.retention);
-    Ok(app.store.end_arrival(which, stage, expires).await?)
+    let end = || app.store.end_arrival(which, stage, expires);
+    Ok(app.store.through_throttles(end).await?)
 }

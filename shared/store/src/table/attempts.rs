@@ -5,6 +5,7 @@ use std::time::Duration;
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use posthaste_model::Entropy;
 
+use super::error::StoreError;
 use super::store::Store;
 
 /// Attempts in all: the waits between them add up to less than two seconds.
@@ -66,6 +67,24 @@ impl Store {
         Attempts::new(self.jitter.clone())
     }
 
+    /// Makes a call again for a second or two while the table is throttled, beyond what its client does by itself: for
+    /// what follows something that cannot be undone, such as a hand-over. To repeat the whole job would cost more.
+    ///
+    /// # Errors
+    /// That of the call: of the last one where all were throttled.
+    pub async fn through_throttles<T, F>(&self, call: impl Fn() -> F) -> Result<T, StoreError>
+    where
+        F: Future<Output = Result<T, StoreError>>,
+    {
+        let mut attempts = self.conflict_attempts();
+        attempts.next().await;
+        let mut done = call().await;
+        while matches!(done, Err(StoreError::Throttled(_))) && attempts.next().await {
+            done = call().await;
+        }
+        done
+    }
+
     /// Sends a call on one row, again while the row is part of a transaction that is under way.
     pub(crate) async fn send<T, E, R, F>(&self, call: impl Fn() -> F) -> Result<T, SdkError<E, R>>
     where
@@ -109,6 +128,31 @@ mod tests {
         let waits = waits(None).await;
         let millis: Vec<_> = waits.iter().map(Duration::as_millis).collect();
         assert_eq!(millis, [0, 4, 8, 16, 32, 64, 128, 256, 256, 256, 256, 256]);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_is_made_again_while_the_table_is_throttled_and_for_no_other_reason() {
+        let store = Store::open(&aws_config::SdkConfig::builder().build(), "none");
+        let throttled = StoreError::Throttled(String::new());
+        let broken = StoreError::Unreachable(String::new());
+        for (fails, error, want) in [
+            (0, &throttled, (1, true)),
+            (3, &throttled, (4, true)),
+            (100, &throttled, (MOST, false)),
+            (3, &broken, (1, false)),
+        ] {
+            let calls = std::cell::Cell::new(0);
+            let call = || {
+                calls.set(calls.get() + 1);
+                std::future::ready(if calls.get() > fails {
+                    Ok(())
+                } else {
+                    Err(error.clone())
+                })
+            };
+            let done = store.through_throttles(call).await;
+            assert_eq!((calls.get(), done.is_ok()), want, "{fails} {error}");
+        }
     }
 
     #[tokio::test(start_paused = true)]
