@@ -20,6 +20,7 @@ mod service;
 mod sizes;
 mod smtp;
 mod template;
+mod throttled;
 mod traps;
 mod upgrade;
 mod variables;

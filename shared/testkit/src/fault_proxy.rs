@@ -1,6 +1,7 @@
 //! A table that fails on request, as a busy DynamoDB does, and that counts its calls.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aws_config::SdkConfig;
@@ -27,10 +28,17 @@ struct State {
     calls: BTreeMap<String, usize>,
     /// Bodies of refusals for the next calls of an operation, and how many of them.
     refusals: BTreeMap<String, (usize, String)>,
+    /// Calls of all operations so far.
+    all: usize,
+    /// Which of these are throttled, counted alike.
+    throttled: Range<usize>,
 }
 
 /// The body of a transaction conflict (DynamoDB API, `TransactWriteItems`).
 const CONFLICT: &str = r#"{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","message":"Transaction cancelled","CancellationReasons":[{"Code":"None"},{"Code":"TransactionConflict","Message":"Transaction is ongoing for the item"}]}"#;
+
+/// The body of a throttle.
+const THROTTLED: &str = r#"{"__type":"com.amazonaws.dynamodb.v20120810#ProvisionedThroughputExceededException","message":"The level of configured provisioned throughput for the table was exceeded"}"#;
 
 /// The body of a refusal that is not retried.
 const DENIED: &str =
@@ -57,6 +65,19 @@ impl FaultProxy {
         self.refuse(operation, times, DENIED);
     }
 
+    /// After so many calls of any operation, the next `times` are throttled.
+    pub fn throttle(&self, after: usize, times: usize) {
+        let mut state = self.state();
+        let first = state.all.saturating_add(after);
+        state.throttled = first..first.saturating_add(times);
+    }
+
+    /// Whether no call is to be throttled any more.
+    pub fn has_throttled(&self) -> bool {
+        let state = self.state();
+        state.all >= state.throttled.end
+    }
+
     fn refuse(&self, operation: &str, times: usize, body: &str) {
         let refusal = (times, body.to_owned());
         self.state().refusals.insert(operation.to_owned(), refusal);
@@ -75,6 +96,11 @@ impl FaultProxy {
     fn note(&self, operation: &str) -> Option<String> {
         let mut state = self.state();
         *state.calls.entry(operation.to_owned()).or_default() += 1;
+        let number = state.all;
+        state.all += 1;
+        if state.throttled.contains(&number) {
+            return Some(THROTTLED.to_owned());
+        }
         let (left, body) = state.refusals.get_mut(operation)?;
         *left = left.checked_sub(1)?;
         Some(body.clone())
