@@ -5,9 +5,12 @@
 //! `JOURNEY_FAULTS=1 cargo test -p posthaste-tests --test it journeys`.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use posthaste::TableFaults;
+use posthaste_queue::QuietWatch;
 use posthaste_store::TableResponse;
+use posthaste_testkit::TestClock;
 use serde_json::{Value, json};
 
 /// One in so many.
@@ -18,6 +21,25 @@ const WRITES: [&str; 3] = ["PutItem", "UpdateItem", "DeleteItem"];
 /// Whether journeys run on such a table.
 pub(crate) fn are_on() -> bool {
     std::env::var_os("JOURNEY_FAULTS").is_some_and(|value| !value.is_empty())
+}
+
+/// The milliseconds for which the local queues hide a job that is returned to them.
+const RETURNED: i64 = 5_000;
+
+/// Turns the clock each time that nothing is left to do but jobs that were returned seconds ago: a fault returns some,
+/// and on a clock that stands still they would never come again. Ends with the queues.
+pub(crate) fn turn_for_returned_jobs(queues: QuietWatch, hand: TestClock) {
+    let mut looks = tokio::time::interval(Duration::from_millis(20));
+    tokio::spawn(async move {
+        while let Ok(next) = queues.quiet().await {
+            let now = hand.clock().now_ms();
+            let ahead = next.map_or(0, |at| at.0 - now.0);
+            if (1..=RETURNED).contains(&ahead) {
+                hand.advance_ms(ahead);
+            }
+            looks.tick().await;
+        }
+    });
 }
 
 /// The faults, the same for the same calls in the same order.

@@ -12,6 +12,10 @@ use tokio::net::TcpStream;
 
 use crate::faults;
 
+/// How long a test waits for what must come, by the machine's clock. A mail of thousands of copies takes its time on a
+/// busy machine.
+const PATIENCE: Duration = Duration::from_secs(600);
+
 /// A running service and the hand on its clock.
 pub(crate) struct Service {
     host: Host,
@@ -34,6 +38,9 @@ impl Service {
         settings.table_faults = faults::are_on().then(faults::busy_table);
         change(&mut settings);
         let host = Host::start(&settings).await.expect("the host starts");
+        if faults::are_on() {
+            faults::turn_for_returned_jobs(host.quiet_watch(), hand.clone());
+        }
         Self {
             host,
             hand,
@@ -94,6 +101,29 @@ impl Service {
         answer.bytes().await.expect("bytes").to_vec()
     }
 
+    /// Asks again and again until there is an answer.
+    pub(crate) async fn wait_for<T>(&self, what: &str, ask: impl AsyncFn() -> Option<T>) -> T {
+        let asking = async {
+            loop {
+                if let Some(answer) = ask().await {
+                    return answer;
+                }
+                tokio::task::yield_now().await;
+            }
+        };
+        let answer = tokio::time::timeout(PATIENCE, asking).await;
+        answer.unwrap_or_else(|_| panic!("{what}"))
+    }
+
+    /// What the table answered to a question of the test itself; `None` where it refused that, as it may.
+    pub(crate) fn answered<T>(answer: Result<T, posthaste_store::StoreError>) -> Option<T> {
+        match answer {
+            Ok(answer) => Some(answer),
+            Err(error) if faults::are_on() && error.is_transient() => None,
+            Err(error) => panic!("the table fails: {error}"),
+        }
+    }
+
     /// Moves the clock and does what falls due by then.
     pub(crate) async fn pass(&self, seconds: i64) {
         self.hand.advance(seconds);
@@ -102,34 +132,21 @@ impl Service {
 
     /// The mails that the relay recorded, newest first, once there are `count` of them.
     pub(crate) async fn mails(&self, count: usize) -> Vec<Value> {
-        const PATIENCE: Duration = Duration::from_secs(120);
-        let ask = async {
-            // The total alone is cheap to ask for again and again.
-            while self.page(1).await["total"].as_u64() < u64::try_from(count).ok() {
-                tokio::task::yield_now().await;
-            }
-            let page = self.page(count).await;
-            page["messages"].as_array().cloned().unwrap_or_default()
-        };
-        let mails = tokio::time::timeout(PATIENCE, ask).await;
-        mails.expect("the mails arrive")
+        self.recorded_at_least(count as u64).await;
+        let page = self.page(count).await;
+        page["messages"].as_array().cloned().unwrap_or_default()
     }
 
     /// How many mails the relay has recorded.
     pub(crate) async fn recorded(&self) -> Option<u64> {
+        // The total alone is cheap to ask for again and again.
         self.page(1).await["total"].as_u64()
     }
 
     /// Waits until the relay has recorded so many mails.
     pub(crate) async fn recorded_at_least(&self, count: u64) {
-        const PATIENCE: Duration = Duration::from_secs(600);
-        let ask = async {
-            while self.recorded().await < Some(count) {
-                tokio::task::yield_now().await;
-            }
-        };
-        let arrived = tokio::time::timeout(PATIENCE, ask).await;
-        arrived.expect("the mails arrive");
+        let arrived = async || (self.recorded().await >= Some(count)).then_some(());
+        self.wait_for("the mails arrive", arrived).await;
     }
 
     async fn page(&self, limit: usize) -> Value {
@@ -189,20 +206,13 @@ impl Service {
         message: &str,
         like: impl Fn(&posthaste_store::Recipient) -> bool,
     ) -> posthaste_store::Recipient {
-        const PATIENCE: Duration = Duration::from_secs(30);
         let message = posthaste_model::MessageId::parse(message).expect("a message id");
-        let ask = async {
-            loop {
-                let store = self.host.store();
-                let row = store.recipient(&self.host.account, &message, 0).await;
-                if let Some(row) = row.expect("the table answers").filter(|row| like(row)) {
-                    return row;
-                }
-                tokio::task::yield_now().await;
-            }
+        let store = self.host.store();
+        let ask = async || {
+            let row = store.recipient(&self.host.account, &message, 0).await;
+            Self::answered(row).flatten().filter(|row| like(row))
         };
-        let row = tokio::time::timeout(PATIENCE, ask).await;
-        row.expect("the copy looks as it should")
+        self.wait_for("the copy looks as it should", ask).await
     }
 
     /// Hands a mail to the port for mail from outside; the answer to its recipient, and to itself.
@@ -231,92 +241,63 @@ impl Service {
 
     /// What the webhooks answered about a recorded mail, once there is something.
     pub(crate) async fn answers(&self, mail: &Value) -> Vec<Value> {
-        const PATIENCE: Duration = Duration::from_secs(30);
         let id = mail["ID"].as_str().expect("an id");
         let url = format!("http://{}/api/v1/message/{id}/events", self.host.mailbox);
-        let ask = async {
-            loop {
-                let answer = self.client.get(&url).send().await;
-                let answer = answer.expect("the mailbox answers");
-                let told: Value = answer.json().await.expect("JSON");
-                let answers = told["Webhooks"].as_array().cloned().unwrap_or_default();
-                if !answers.is_empty() {
-                    return answers;
-                }
-                tokio::task::yield_now().await;
-            }
+        let ask = async || {
+            let answer = self.client.get(&url).send().await;
+            let answer = answer.expect("the mailbox answers");
+            let told: Value = answer.json().await.expect("JSON");
+            let answers = told["Webhooks"].as_array().cloned().unwrap_or_default();
+            (!answers.is_empty()).then_some(answers)
         };
-        let answers = tokio::time::timeout(PATIENCE, ask).await;
-        answers.expect("the webhooks answer")
+        self.wait_for("the webhooks answer", ask).await
+    }
+
+    /// The rows of a message's copies, once there are `count` of them and each has an outcome.
+    pub(crate) async fn rows_of(
+        &self,
+        message: &str,
+        count: usize,
+    ) -> Vec<posthaste_store::Recipient> {
+        let message = posthaste_model::MessageId::parse(message).expect("a message id");
+        let store = self.host.store();
+        let ask = async || {
+            let rows = store.recipients(&self.host.account, &message).await;
+            let rows = Self::answered(rows)?;
+            let ended = rows.iter().all(|row| !row.events.is_empty());
+            (rows.len() >= count && ended).then_some(rows)
+        };
+        self.wait_for("the copies end", ask).await
     }
 
     /// The states of a message's copies, once there are `count` of them with an outcome.
     pub(crate) async fn states(&self, message: &str, count: usize) -> Vec<String> {
-        const PATIENCE: Duration = Duration::from_secs(30);
-        let message = posthaste_model::MessageId::parse(message).expect("a message id");
-        let ask = async {
-            loop {
-                let rows = self
-                    .host
-                    .store()
-                    .recipients(&self.host.account, &message)
-                    .await;
-                let rows = rows.expect("the table answers");
-                let ended = rows.iter().all(|row| !row.events.is_empty());
-                if rows.len() >= count && ended {
-                    return rows.iter().map(|row| format!("{:?}", row.state)).collect();
-                }
-                tokio::task::yield_now().await;
-            }
-        };
-        tokio::time::timeout(PATIENCE, ask)
-            .await
-            .expect("the copies end")
+        let rows = self.rows_of(message, count).await;
+        rows.iter().map(|row| format!("{:?}", row.state)).collect()
     }
 
     /// Waits until an address stands on the list of those who left everything.
     pub(crate) async fn suppressed(&self, email: &str) {
-        const PATIENCE: Duration = Duration::from_secs(30);
-        let ask = async {
-            loop {
-                let known = self.host.store().suppressed(&self.host.account, email);
-                let known = known.await.expect("the table answers");
-                if known
-                    .on(posthaste_store::SuppressionList::Unsubscribes)
-                    .is_some()
-                {
-                    return;
-                }
-                tokio::task::yield_now().await;
-            }
+        let store = self.host.store();
+        let ask = async || {
+            let known = store.suppressed(&self.host.account, email).await;
+            let list = posthaste_store::SuppressionList::Unsubscribes;
+            Self::answered(known)?.on(list).map(drop)
         };
-        tokio::time::timeout(PATIENCE, ask)
-            .await
-            .expect("the address is listed");
+        self.wait_for("the address is listed", ask).await;
     }
 
     /// The rows of a message's copies, once the first has an outcome.
     pub(crate) async fn rows(&self, message: &str) -> Vec<posthaste_store::Recipient> {
-        self.states(message, 1).await;
-        let message = posthaste_model::MessageId::parse(message).expect("a message id");
-        let rows = self.host.store().recipients(&self.host.account, &message);
-        rows.await.expect("the table answers")
+        self.rows_of(message, 1).await
     }
 
     /// The events of a message's first copy: kind and reason.
     pub(crate) async fn events(&self, message: &str) -> Vec<(String, Option<String>)> {
-        self.states(message, 1).await;
-        let message = posthaste_model::MessageId::parse(message).expect("a message id");
-        let row = self
-            .host
-            .store()
-            .recipient(&self.host.account, &message, 0)
-            .await;
-        let row = row.expect("the table answers").expect("a copy");
-        let told = row.events();
-        told.into_iter()
-            .map(|e| (e.kind.wire().to_owned(), e.reason))
-            .collect()
+        let rows = self.rows_of(message, 1).await;
+        let told = rows.first().map(posthaste_store::Recipient::events);
+        let told = told.unwrap_or_default().into_iter();
+        told.map(|e| (e.kind.wire().to_owned(), e.reason)).collect()
     }
 
     pub(crate) async fn stop(self) {

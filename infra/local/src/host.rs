@@ -11,6 +11,7 @@ use posthaste_listen::MemoryBudget;
 use posthaste_mailbox::{Chaos, DEFAULT_LIMIT, Mailbox};
 use posthaste_mailer::Mailer;
 use posthaste_model::{AccountId, PublicUrl};
+use posthaste_queue::QuietWatch;
 use posthaste_store::Store;
 use posthaste_submission::{self as submission, SmtpAccess, Submission};
 use tokio::net::TcpListener;
@@ -322,6 +323,11 @@ impl Host {
         schedule_sweep::sweep(&self.sweep, schedule_sweep::Share::ALL).await?;
         self.stop.engine.local(SEND).tick()?;
         Ok(())
+    }
+
+    /// Knows when the workers have nothing left to do: for a clock that is moved.
+    pub fn quiet_watch(&self) -> QuietWatch {
+        self.stop.engine.quiet_watch()
     }
 
     /// Stops accepting, lets requests and jobs in progress finish, and closes the files. Messages

@@ -55,18 +55,14 @@ async fn a_bounce_by_mail_reaches_the_webhook_and_the_list() {
     // The search knows it, and then nobody does.
     let path = "/v3/messages?query=to_email%3D%22ann@example.com%22";
     // Its rows are written after the posts.
-    let searched = async {
-        loop {
-            let found = service.call(Method::GET, path, &json!({})).await;
-            let found: Value = found.json().await.unwrap();
-            if found["messages"][0]["status"] == "not_delivered" {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
+    let searched = async || {
+        let found = service.call(Method::GET, path, &json!({})).await;
+        let found: Value = found.json().await.unwrap();
+        (found["messages"][0]["status"] == "not_delivered").then_some(())
     };
-    let searched = tokio::time::timeout(Duration::from_secs(30), searched).await;
-    searched.expect("the search finds the bounce");
+    service
+        .wait_for("the search finds the bounce", searched)
+        .await;
     let path = "/v3/messages/recipients/ann@example.com?suppressions=true";
     let erased = service.call(Method::DELETE, path, &json!({})).await;
     assert_eq!(erased.status(), 202);

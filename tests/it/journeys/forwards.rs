@@ -1,7 +1,5 @@
 //! Bounces forwarded by mail: only once the owner of the address wants it.
 
-use std::time::Duration;
-
 use reqwest::{Client, Method};
 use serde_json::{Value, json};
 
@@ -26,18 +24,14 @@ async fn bounce(service: &Service, to: &str, recorded: usize) {
         "/v3/messages?query=to_email%3D%22{}%22",
         to.replace('@', "%40")
     );
-    let searched = async {
-        loop {
-            let found = service.call(Method::GET, &path, &json!({})).await;
-            let found: Value = found.json().await.expect("JSON");
-            if found["messages"][0]["status"] == "not_delivered" {
-                break;
-            }
-            tokio::task::yield_now().await;
-        }
+    let searched = async || {
+        let found = service.call(Method::GET, &path, &json!({})).await;
+        let found: Value = found.json().await.expect("JSON");
+        (found["messages"][0]["status"] == "not_delivered").then_some(())
     };
-    let searched = tokio::time::timeout(Duration::from_secs(60), searched).await;
-    searched.expect("the search finds the bounce");
+    service
+        .wait_for("the search finds the bounce", searched)
+        .await;
 }
 
 fn subjects(mails: &[Value]) -> impl Iterator<Item = &str> {

@@ -284,20 +284,13 @@ async fn bounces_and_automatic_replies_are_posted_once_and_answered_by_nobody() 
         posted(&receiver).await;
     }
     let lost = "/v3/user/webhooks/parse/undelivered";
-    let kept = async {
-        loop {
-            let answer = service.call(Method::GET, lost, &json!({})).await;
-            let listed: Value = answer.json().await.expect("JSON");
-            let found = listed["result"].as_array().map_or(0, Vec::len);
-            if found == 2 {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
+    let kept = async || {
+        let answer = service.call(Method::GET, lost, &json!({})).await;
+        let listed: Value = answer.json().await.expect("JSON");
+        let found = listed["result"].as_array().map_or(0, Vec::len);
+        (found == 2).then_some(())
     };
-    tokio::time::timeout(PATIENCE, kept)
-        .await
-        .expect("both are kept");
+    service.wait_for("both are kept", kept).await;
     assert_eq!(receiver.posts().len(), 4);
     assert_eq!(service.recorded().await, Some(0));
     service.stop().await;

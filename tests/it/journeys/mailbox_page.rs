@@ -1,7 +1,5 @@
 //! The mailbox page hides nothing: what becomes of every copy, whether a mail was recorded or not.
 
-use std::time::Duration;
-
 use posthaste_testkit::relay::{At, Does, Relay, Script};
 use reqwest::{Method, StatusCode};
 use serde_json::{Value, json};
@@ -10,20 +8,12 @@ use crate::service::{Service, mail};
 
 /// The page, once it holds all of these texts.
 async fn page_with(service: &Service, path: &str, texts: &[&str]) -> String {
-    const PATIENCE: Duration = Duration::from_secs(60);
-    let mut html = String::new();
-    let ask = async {
-        loop {
-            html = page(service, path).await;
-            if texts.iter().all(|text| html.contains(text)) {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
+    let ask = async || {
+        let html = page(service, path).await;
+        texts.iter().all(|text| html.contains(text)).then_some(html)
     };
-    let arrived = tokio::time::timeout(PATIENCE, ask).await;
-    assert!(arrived.is_ok(), "{texts:?} in {html}");
-    html
+    let what = format!("{texts:?} in {path}");
+    service.wait_for(&what, ask).await
 }
 
 async fn page(service: &Service, path: &str) -> String {

@@ -167,9 +167,7 @@ impl Ledger {
     async fn check(&self, id: &str, mail: &Accepted) {
         let Accepted { name, copies, end } = mail;
         let message = MessageId::parse(id).expect("a message id");
-        let host = self.service.host();
-        let rows = host.store().recipients(&host.account, &message).await;
-        let rows = rows.expect("the table answers");
+        let rows = self.service.rows_of(id, *copies).await;
         assert_eq!(rows.len(), *copies, "{name}");
         for (recipient, row) in (0_u32..).zip(&rows) {
             assert_eq!(row.state, end.state(), "{name}: {recipient}");

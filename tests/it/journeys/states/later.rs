@@ -1,12 +1,11 @@
 //! The largest mails that leave later: through due rows, held rows and the store of large bodies.
 
-use std::time::Duration;
-
 use posthaste_model::BatchId;
 use reqwest::Method;
 use serde_json::{Value, json};
 
 use super::{End, Ledger, MIB, changed, noise};
+use crate::service::Service;
 use crate::smtp::Smtp;
 
 /// How far ahead a mail may be scheduled, in seconds.
@@ -44,20 +43,13 @@ fn submitted(batch: &str, at: i64) -> Vec<u8> {
 
 /// Waits until a batch holds so many mails past their time.
 async fn holds(ledger: &Ledger, batch: &str, count: usize) {
-    const PATIENCE: Duration = Duration::from_secs(60);
     let host = ledger.service.host();
     let batch = BatchId::parse(batch).expect("a batch id");
-    let ask = async {
-        loop {
-            let held = host.store().held(&host.account, &batch).await;
-            if held.expect("the table answers").len() >= count {
-                return;
-            }
-            tokio::task::yield_now().await;
-        }
+    let ask = async || {
+        let held = host.store().held(&host.account, &batch).await;
+        (Service::answered(held)?.len() >= count).then_some(())
     };
-    let held = tokio::time::timeout(PATIENCE, ask).await;
-    held.expect("the batch holds them");
+    ledger.service.wait_for("the batch holds them", ask).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
