@@ -25,7 +25,7 @@ use crate::serve::{self, Server};
 use crate::start::HostSettings;
 use crate::start_error::{StartError, explained};
 use crate::table::{RowExpiry, Table};
-use crate::turnable_clock::ClockHand;
+use crate::turnable_clock::{self, ClockHand};
 use crate::workers::stopped;
 use crate::{api, certificates, commands, first, inbound, mailbox_page, platform, relay, workers};
 
@@ -320,7 +320,7 @@ impl Host {
 
     /// Runs the work of the minute timer at once: for a clock that was moved.
     pub async fn tick(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        schedule_sweep::sweep(&self.sweep, schedule_sweep::Share::ALL).await?;
+        turnable_clock::sweep(&self.sweep).await?;
         self.stop.engine.local(SEND).tick()?;
         Ok(())
     }

@@ -145,7 +145,7 @@ impl ClockHand {
             let next = due.filter(|at| *at > now).min().unwrap_or(end).min(end);
             self.clock.turn_to(next);
             if swept.is_some_and(|at| at <= next) || next == end {
-                schedule_sweep::sweep(&self.sweep, schedule_sweep::Share::ALL).await?;
+                sweep(&self.sweep).await?;
             }
         }
         Err(TurnError::Endless(self.now().seconds().iso()))
@@ -154,16 +154,25 @@ impl ClockHand {
     /// When the sweep of the minute timer next finds something, after `now` and up to `end`: each minute
     /// while mail waits for the relay.
     async fn next_sweep(&self, now: Millis, end: Millis) -> Result<Option<Millis>, StoreError> {
-        if !self.sweep.store.outages().await?.is_empty() {
+        let store = &self.sweep.store;
+        let outages = store.through_throttles(|| store.outages()).await?;
+        if !outages.is_empty() {
             return Ok(Some(Millis(now.0.saturating_add(60_000))));
         }
         let until = end.seconds().plus(schedule_sweep::AHEAD);
-        let minutes = self.sweep.store.due_minutes(until).await?;
+        let minutes = store.through_throttles(|| store.due_minutes(until)).await?;
         let found = minutes
             .iter()
             .map(|minute| minute.start().plus(-schedule_sweep::AHEAD).millis());
         Ok(found.filter(|at| *at > now).min())
     }
+}
+
+/// Sweeps at once what is due. It does not wait for another minute where the table is throttled.
+pub(crate) async fn sweep(app: &schedule_sweep::App) -> Result<schedule_sweep::Swept, StoreError> {
+    let all = schedule_sweep::Share::ALL;
+    let sweep = || schedule_sweep::sweep(app, all);
+    app.store.through_throttles(sweep).await
 }
 
 #[cfg(test)]
