@@ -62,8 +62,8 @@ pub(crate) struct Probes {
 /// What is known of an outage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum OutageStage {
-    /// A mail has failed, and no breaker is open.
-    Suspected,
+    /// A mail has failed, of these, and no breaker is open.
+    Suspected(OutageScope),
     /// A breaker is open, and a copy is under way that shows whether it closes.
     Probed,
     /// A breaker is open.
@@ -165,10 +165,12 @@ impl RelayBreakers {
     }
 
     /// Since when mail of this account is not offered, or now, what the relay said last, and what is known
-    /// of the outage.
+    /// of the outage. Where no breaker is open, it is suspected to be of these mails, which one of the account failed
+    /// for.
     pub(crate) fn outage(
         &self,
         account: &AccountId,
+        suspected: OutageScope,
         now: Timestamp,
     ) -> (Timestamp, &str, OutageStage) {
         let is_open = |offers: &&OfferBreaker| offers.breaker.opened().is_some();
@@ -178,13 +180,15 @@ impl RelayBreakers {
             Some(_) => OutageScope::Relay,
             None => OutageScope::Account(account.clone()),
         };
-        let offers = all.or(mine).unwrap_or(&self.relay);
-        match offers.breaker.opened() {
-            None => (now, &offers.response, OutageStage::Suspected),
-            Some(since) if offers.breaker.is_probing() => {
-                (since, &offers.response, OutageStage::Probed)
+        let of_relay = suspected == OutageScope::Relay;
+        let known = all.or(mine.filter(is_open));
+        let failed = known.or(mine.filter(|_| !of_relay)).unwrap_or(&self.relay);
+        match failed.breaker.opened() {
+            None => (now, &failed.response, OutageStage::Suspected(suspected)),
+            Some(since) if failed.breaker.is_probing() => {
+                (since, &failed.response, OutageStage::Probed)
             }
-            Some(since) => (since, &offers.response, OutageStage::Known(scope)),
+            Some(since) => (since, &failed.response, OutageStage::Known(scope)),
         }
     }
 }
@@ -209,13 +213,18 @@ mod tests {
         for n in 0..10 {
             let opens = breakers.mail_failed(&bad, "lost", NOW);
             assert_eq!(opens, n == 2, "{n}");
-            let is_suspected = breakers.outage(&bad, NOW).2 == OutageStage::Suspected;
+            let scope = OutageScope::Account(bad.clone());
+            let suspected = OutageStage::Suspected(scope.clone());
+            let is_suspected = breakers.outage(&bad, scope, NOW).2 == suspected;
             assert_eq!(is_suspected, n < 2, "{n}");
         }
         assert!(breakers.is_refusing(&bad, NOW));
         assert_eq!(breakers.admit(&bad, NOW), None);
         let known = OutageStage::Known(OutageScope::Account(bad.clone()));
-        assert_eq!(breakers.outage(&bad, NOW), (NOW, "lost", known));
+        assert_eq!(
+            breakers.outage(&bad, OutageScope::Relay, NOW),
+            (NOW, "lost", known)
+        );
         assert!(!breakers.is_refusing(&good, NOW));
         assert_eq!(breakers.admit(&good, NOW), Some(Probes::default()));
 
@@ -223,7 +232,10 @@ mod tests {
         let probe = breakers.admit(&bad, later).unwrap();
         assert!(probe.account && !probe.relay);
         assert_eq!(breakers.admit(&bad, later), None);
-        assert_eq!(breakers.outage(&bad, later).2, OutageStage::Probed);
+        assert_eq!(
+            breakers.outage(&bad, OutageScope::Relay, later).2,
+            OutageStage::Probed
+        );
         breakers.cancel(&bad, probe, later);
         assert!(breakers.admit(&bad, later).is_some());
         breakers.record_success(&bad);
@@ -241,7 +253,10 @@ mod tests {
         }
         assert!(breakers.is_refusing(&third, NOW));
         let known = OutageStage::Known(OutageScope::Relay);
-        assert_eq!(breakers.outage(&third, NOW), (NOW, "lost", known));
+        assert_eq!(
+            breakers.outage(&third, OutageScope::Relay, NOW),
+            (NOW, "lost", known)
+        );
         let probe = breakers.admit(&third, NOW.plus(10)).unwrap();
         assert!(probe.relay && !probe.account);
         assert_eq!(breakers.record_success(&third), Some(NOW));
@@ -274,11 +289,32 @@ mod tests {
         }
         assert_eq!(breakers.admit(&good, later), None);
         let known = OutageStage::Known(OutageScope::Relay);
-        assert_eq!(breakers.outage(&good, later), (later, "down", known));
+        assert_eq!(
+            breakers.outage(&good, OutageScope::Relay, later),
+            (later, "down", known)
+        );
         // The account's own probe is due, but the relay's is not: it is still due after that.
         assert_eq!(breakers.admit(&bad, later), None);
         let probes = breakers.admit(&bad, later.plus(10)).unwrap();
         assert!(probes.relay && probes.account);
+    }
+
+    #[test]
+    fn a_failure_is_suspected_to_be_of_what_failed() {
+        let [bad, good] = accounts();
+        let mut breakers = RelayBreakers::new();
+        breakers.mail_failed(&bad, "lost", NOW);
+        breakers.relay_failed(&bad, "down", NOW);
+        for scope in [OutageScope::Relay, OutageScope::Account(bad.clone())] {
+            let of_relay = scope == OutageScope::Relay;
+            let (_, response, stage) = breakers.outage(&bad, scope.clone(), NOW);
+            assert_eq!(response, if of_relay { "down" } else { "lost" });
+            assert_eq!(stage, OutageStage::Suspected(scope));
+        }
+        breakers.record_success(&good);
+        breakers.relay_failed(&good, "down", NOW);
+        let suspected = OutageStage::Suspected(OutageScope::Relay);
+        assert_eq!(breakers.outage(&good, OutageScope::Relay, NOW).2, suspected);
     }
 
     #[test]
@@ -292,11 +328,22 @@ mod tests {
         for pause in [10, 20, 40, 80] {
             now = now.plus(pause);
             assert!(breakers.admit(&bad, now).is_some_and(|probes| probes.relay));
-            assert_eq!(breakers.outage(&good, now).2, OutageStage::Probed);
+            assert_eq!(
+                breakers.outage(&good, OutageScope::Relay, now).2,
+                OutageStage::Probed
+            );
             breakers.mail_failed(&bad, "lost", now);
             let known = OutageStage::Known(OutageScope::Relay);
-            assert_eq!(breakers.outage(&bad, now).2, known, "{pause}");
-            assert_eq!(breakers.outage(&good, now).2, known, "{pause}");
+            assert_eq!(
+                breakers.outage(&bad, OutageScope::Relay, now).2,
+                known,
+                "{pause}"
+            );
+            assert_eq!(
+                breakers.outage(&good, OutageScope::Relay, now).2,
+                known,
+                "{pause}"
+            );
         }
     }
 
@@ -316,7 +363,7 @@ mod tests {
         breakers.relay_failed(&bad, "down", later);
         breakers.record_success(&good);
         let known = OutageStage::Known(OutageScope::Account(bad.clone()));
-        assert_eq!(breakers.outage(&bad, later).2, known);
+        assert_eq!(breakers.outage(&bad, OutageScope::Relay, later).2, known);
         // No time is lost for it.
         assert!(
             breakers

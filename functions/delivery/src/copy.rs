@@ -7,6 +7,7 @@ use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
 use posthaste_model::{
     AccountId, DropReason, EmailAddress, Event, Mail, Masked, Millis, RecipientCopy,
 };
+use posthaste_queue::Job;
 use posthaste_render::{Compiled, Input, Links, MAX_OUTPUT, Rendered};
 use posthaste_runtime::WorkError;
 use posthaste_store::{Claim, CopyState, Described, StoreError};
@@ -14,10 +15,9 @@ use posthaste_store::{Claim, CopyState, Described, StoreError};
 use crate::App;
 use crate::context::JobContext;
 use crate::cost::{Room, carried_size, rendered_size, texts_size};
+use crate::delayed::{DelayedCopy, WaitStart, may_wait};
 use crate::outcome::{EventContext, RecordResult};
-use crate::record::{
-    DelayedCopy, WaitStart, finish, may_wait, release_claim, replayed_events, retention,
-};
+use crate::record::{finish, release_claim, replayed_events, retention};
 use crate::relay::RelayPermit;
 use crate::test_mail::Reaction;
 use crate::wait::RelayWait;
@@ -156,22 +156,10 @@ async fn attempt(
             return Ok(CopyResult::Recorded(reaction.visit(events)));
         }
     }
-    // Mail that does not leave takes no credit.
-    let charged = match &rendered {
-        Ok(_) if !job.is_test => app.accounts.charge_credit(job, mail).await,
-        Ok(_) | Err(_) => Ok(true),
+    let rendered = match rendered {
+        Ok(_) if !is_paid(app, job, mail, copy.recipient).await? => Err(DropReason::OverQuota),
+        rendered => rendered,
     };
-    let is_paid = match charged {
-        Ok(is_paid) => is_paid,
-        Err(error) => {
-            release_claim(app, job, copy.recipient).await?;
-            return Err(error.into());
-        }
-    };
-    let rendered = rendered.and_then(|rendered| {
-        let paid = is_paid.then_some(rendered);
-        paid.ok_or(DropReason::OverQuota)
-    });
     let at = |now| EventContext { now, ..about };
     let processed = at(app.clock.now_ms()).first_processed();
     let end = match (rendered, admitted) {
@@ -191,16 +179,41 @@ async fn attempt(
             Ok(CopyResult::Recorded(reaction.visit(events)))
         }
         Err(wait) => {
-            let returned = app.accounts.return_credit(job, mail).await;
             let about = at(app.clock.now_ms());
             // Where the wait begins, the write that records that gives the claim back.
-            if returned.is_err() || about.start_of(&wait).is_none() {
-                release_claim(app, job, copy.recipient).await?;
-            }
-            returned?;
+            let begins = about.start_of(&wait).is_some();
+            return_credit(app, job, mail, (copy.recipient, begins)).await?;
             Ok(waiting(&about, row, wait, true))
         }
     }
+}
+
+/// Charges the credit of a copy that is claimed; mail that does not leave takes none. Where that fails, the claim is
+/// given back.
+async fn is_paid(app: &App, job: &Job, mail: &Mail, recipient: u32) -> Result<bool, WorkError> {
+    if job.is_test {
+        return Ok(true);
+    }
+    let charged = app.accounts.charge_credit(job, mail).await;
+    if charged.is_err() {
+        release_claim(app, job, recipient).await?;
+    }
+    Ok(charged?)
+}
+
+/// Returns the credit of a copy that waits, and gives its claim back, unless that is still needed; in any case where
+/// the credit cannot be returned.
+async fn return_credit(
+    app: &App,
+    job: &Job,
+    mail: &Mail,
+    (recipient, is_needed): (u32, bool),
+) -> Result<(), WorkError> {
+    let returned = app.accounts.return_credit(job, mail).await;
+    if returned.is_err() || !is_needed {
+        release_claim(app, job, recipient).await?;
+    }
+    Ok(returned?)
 }
 
 /// The signer for mail of this sender; `None` when the relay signs, or no domain of the account

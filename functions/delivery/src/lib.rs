@@ -17,6 +17,7 @@ mod context;
 mod copy;
 mod cost;
 mod count;
+mod delayed;
 mod dkim;
 mod handed;
 mod jobs;

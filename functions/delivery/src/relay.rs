@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use posthaste_mailer::{Attempt, Cause, Mailer, SendLimit, SesAccount};
 use posthaste_model::{AccountId, Clock, Millis, Timestamp};
+use posthaste_store::OutageScope;
 
 use crate::breakers::{Probes, RelayBreakers};
 use crate::pace::{Quota, RatePause, SendPace};
@@ -111,7 +112,7 @@ impl RelayGate {
     ) -> Result<RelayPermit<'a>, RelayWait> {
         let now = self.clock.now();
         let Some(probes) = self.state().breakers.admit(account, now) else {
-            return Err(self.outage(account, now));
+            return Err(self.outage(account, OutageScope::Relay, now));
         };
         let mut permit = RelayPermit {
             gate: self,
@@ -161,7 +162,7 @@ impl RelayGate {
     pub(crate) fn is_out(&self, account: &AccountId) -> Option<RelayWait> {
         let now = self.clock.now();
         let is_refusing = self.state().breakers.is_refusing(account, now);
-        is_refusing.then(|| self.outage(account, now))
+        is_refusing.then(|| self.outage(account, OutageScope::Relay, now))
     }
 
     /// The most copies that leave at once, at least one; without a quota, any number.
@@ -232,7 +233,7 @@ impl RelayGate {
         } else {
             tracing::warn!("the relay takes no mail: {response}");
         }
-        self.outage(account, now)
+        self.outage(account, OutageScope::Relay, now)
     }
 
     fn break_off(&self, account: &AccountId, response: &str, now: Timestamp) -> RelayWait {
@@ -241,12 +242,12 @@ impl RelayGate {
         } else {
             tracing::warn!(account.id = %account, "the relay breaks off at a mail: {response}");
         }
-        self.outage(account, now)
+        self.outage(account, OutageScope::Account(account.clone()), now)
     }
 
-    fn outage(&self, account: &AccountId, now: Timestamp) -> RelayWait {
+    fn outage(&self, account: &AccountId, suspected: OutageScope, now: Timestamp) -> RelayWait {
         let state = self.state();
-        let (since, response, stage) = state.breakers.outage(account, now);
+        let (since, response, stage) = state.breakers.outage(account, suspected, now);
         RelayWait::Outage {
             since,
             response: response.to_owned(),

@@ -73,12 +73,19 @@ impl RelayWait {
         };
         // The shortest of the first waits is over.
         let least = since.map_or(LASTING, |_| FIRST_WAIT * 3 / 4);
+        let has_lasted = since.is_some_and(|since| now.since(since) >= LASTING);
         let seconds = match stage {
+            // A process that has just started knows nothing of the outage, and may have been given the job that was
+            // released to probe: if that went on waiting here, it would look as if the relay had taken it. A mail at
+            // which the relay breaks off is no sign of that.
+            OutageStage::Suspected(OutageScope::Relay) if has_lasted => {
+                return WaitPlace::Bucket(OutageScope::Relay);
+            }
             OutageStage::Known(scope) if now.since(opened) >= least => {
                 return WaitPlace::Bucket(scope.clone());
             }
             OutageStage::Known(_) | OutageStage::Probed => FIRST_WAIT,
-            OutageStage::Suspected => {
+            OutageStage::Suspected(_) => {
                 let begun = since.map_or(opened, |since| since.min(opened));
                 now.since(begun).clamp(*WAITS.start(), *WAITS.end())
             }
@@ -92,6 +99,8 @@ impl RelayWait {
 
 #[cfg(test)]
 mod tests {
+    use posthaste_model::AccountId;
+
     use super::*;
 
     #[test]
@@ -102,6 +111,13 @@ mod tests {
             stage,
         };
         let known = || wait(OutageStage::Known(OutageScope::Relay));
+        let cold = || wait(OutageStage::Suspected(OutageScope::Relay));
+        let account = AccountId::from_bytes([1; 10]);
+        let alone = || {
+            wait(OutageStage::Suspected(OutageScope::Account(
+                account.clone(),
+            )))
+        };
         for (wait, since, now, want) in [
             (known(), None, 1_000, Some(20)),
             (known(), None, 1_059, Some(20)),
@@ -110,9 +126,13 @@ mod tests {
             (known(), Some(1_000), 1_015, None),
             (wait(OutageStage::Probed), Some(1_000), 90_000, Some(20)),
             // Mail that fails alone waits as long as it has so far.
-            (wait(OutageStage::Suspected), None, 1_000, Some(5)),
-            (wait(OutageStage::Suspected), Some(700), 1_000, Some(300)),
-            (wait(OutageStage::Suspected), Some(700), 90_000, Some(600)),
+            (alone(), None, 1_000, Some(5)),
+            (alone(), Some(700), 1_000, Some(300)),
+            (alone(), Some(700), 90_000, Some(600)),
+            // The relay, as a process finds it that has just started.
+            (cold(), None, 1_000, Some(5)),
+            (cold(), Some(941), 1_000, Some(59)),
+            (cold(), Some(940), 1_000, None),
         ] {
             let place = |jitter| wait.place(since.map(Timestamp), Timestamp(now), jitter);
             let Some(want) = want else {

@@ -17,10 +17,9 @@ use crate::App;
 use crate::context::JobContext;
 use crate::copy::{CopyResult, deliver};
 use crate::cost::Room;
+use crate::delayed::{WaitingJob, begin_waiting, must_wait, store_waiting, waiting_jobs};
 use crate::jobs::{RANGE, Unloadable, load, split_job};
-use crate::record::{
-    WaitingJob, alarm, begin_waiting, drop_copy, must_wait, store_waiting, waiting_jobs,
-};
+use crate::record::{alarm, drop_copy};
 use crate::template::NoTemplate;
 
 /// What became of a job.
@@ -55,21 +54,22 @@ pub async fn handle(app: &App, event: &SqsEvent) -> BatchResult {
         events.extend(end.events);
         relay_trouble += end.relay_trouble;
         match end.disposition {
-            Disposition::Done => done.push((id, !end.waiting.is_empty())),
+            Disposition::Done => {
+                waiting.push((id.clone(), end.waiting));
+                done.push(id);
+            }
             Disposition::Retry | Disposition::Fail => result.add(id, end.disposition),
         }
-        waiting.extend(end.waiting);
     }
     // Published once for the whole batch. If that fails, the jobs are retried and publish again:
     // then they carry their copies that wait, whose own jobs are not queued.
     if let Err(error) = publish(app, &events).await {
         tracing::error!(error = %error, "events could not be queued: {error}");
-        for (id, _) in done {
+        for id in done {
             result.add(id, error.disposition());
         }
-    } else if let Err(error) = store_waiting(app, waiting).await {
-        tracing::error!(error = %error, "jobs that wait could not be stored: {error}");
-        for (id, _) in done.into_iter().filter(|(_, waits)| *waits) {
+    } else {
+        for id in store_waiting(app, waiting).await {
             result.add(id, Disposition::Retry);
         }
     }

@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use delivery::handle;
 use posthaste_model::{BounceType, Event, EventKind};
 use posthaste_store::{Allowance, Mark, SuppressionList};
 use posthaste_testkit::relay::{At, Does, Relay, Script};
-use posthaste_testkit::{FaultProxy, Queues};
+use posthaste_testkit::{FaultProxy, Queues, sqs_event};
 
 use crate::lists;
 use crate::signing::TestApp;
@@ -92,6 +93,22 @@ async fn cost_of_an_outage(mails: usize, (hours, at, reply): Outage) {
     println!("{mails} mails, {hours} h: {writes} writes in all");
     let most = 3 * mails + 16 + (2 + turns) * (probes + 6);
     assert!((3 * mails..=most).contains(&writes), "{writes}");
+}
+
+#[tokio::test]
+async fn a_process_that_has_just_started_does_not_hide_that_a_probe_failed() {
+    let (mut world, relay, env) = on_relay(down(At::Connect, "421 4.3.2 down")).await;
+    for _ in 0..200 {
+        world.accept(&env.job("ann@example.com", 1));
+    }
+    world.run_for(300).await;
+    assert_eq!(world.stored, 200);
+    world.cold = true;
+    let handed = world.handed;
+    world.run_for(HOUR).await;
+    assert_eq!((relay.received().len(), world.stored), (0, 200));
+    // One each ten minutes at last.
+    assert!(world.handed - handed <= 12, "{}", world.handed - handed);
 }
 
 #[tokio::test]
@@ -267,6 +284,28 @@ async fn a_wait_that_could_not_be_recorded_loses_no_processed() {
     use EventKind::{Delivered, Processed};
     let kinds = &world.kinds()[job.message.as_str()];
     assert_eq!(kinds, &[Processed, Delivered]);
+}
+
+#[tokio::test]
+async fn a_queue_that_fails_makes_no_job_be_stored_again() {
+    let (mut world, _relay, env) = on_known_outage().await;
+    // A probe has failed since, so that the next one is not due.
+    world.run_for(24).await;
+    assert_eq!(world.stored, 3);
+    let mut waits = env.job("ann@example.com", 1);
+    waits.waits_since = Some(world.now().seconds().plus(-20));
+    let begins = env.job("ann@example.com", 1);
+    let broken = Queues::start();
+    broken.set_broken(true);
+    world.app.send = broken.queue("send");
+    let texts = [&waits, &begins].map(|job| job.to_text().unwrap());
+    let result = handle(&world.app, &sqs_event(texts)).await;
+    assert_eq!(
+        (result.again, result.failed),
+        (vec!["1".to_owned()], vec![])
+    );
+    world.run_for(0).await;
+    assert_eq!(world.stored, 4);
 }
 
 #[tokio::test]

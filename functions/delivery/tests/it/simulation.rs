@@ -29,6 +29,8 @@ pub(crate) struct Simulation {
     /// Jobs in the bucket.
     pub(crate) stored: usize,
     next_sweep: Millis,
+    /// Whether each batch is handed to a process that has just started.
+    pub(crate) cold: bool,
     /// Milliseconds between two releases of mail that waits in the bucket: as `schedule-sweep` has them,
     /// unless a test has nothing to see in between.
     pub(crate) sweeps: i64,
@@ -52,6 +54,7 @@ impl Simulation {
             ),
             stored: 0,
             next_sweep: Millis(services.clock.clock().now_ms().0 + SWEEPS),
+            cold: false,
             sweeps: SWEEPS,
             services,
             table,
@@ -125,6 +128,9 @@ impl Simulation {
             batch.push(next.remove());
         }
         self.handed += batch.len();
+        if self.cold {
+            self.app = self.services.open(App::from_env);
+        }
         let result = handle(&self.app, &sqs_event(batch.clone())).await;
         match self.returns_after {
             None => assert_eq!(result, BatchResult::default()),
