@@ -41,7 +41,6 @@ BY_LAMBDA = {
 AT_TIMES = {"sqs:ChangeMessageVisibility"}
 
 
-MISSING = "without it S3 answers 403 and not 404 for what is not there, which tests on S3 in memory ask for"
 RECEIVING = "received mail, which the emulator has not: tests/it/mx.rs"
 OWN_RING = {("secretsmanager:GetSecretValue", "SecretRing"): "a ring of the owner's: tests/stack/restore.py"}
 FILTER = "a spam filter, which is no part of the stack: shared/runtime/src/held.rs"
@@ -53,7 +52,6 @@ NOT_TAKEN = {
     "delivery": {
         **OWN_RING,
         ("secretsmanager:GetSecretValue", "OutgoingFilterSecret"): FILTER,
-        ("s3:ListBucket", "Bucket"): MISSING,
         ("s3:PutObject", "Bucket/waiting/*"): OUTAGE,
         ("ses:SendEmail", "identity/*"): "SES's API takes raw mail by this action or by SendRawEmail; only it says which",
         ("ses:SendEmail", "configuration-set/*"): "the same",
@@ -76,7 +74,6 @@ NOT_TAKEN = {
         ("s3:GetObject", "Bucket/inbound/*"): RECEIVING,
         ("s3:PutObject", "Bucket/inbound/*"): RECEIVING,
         ("s3:DeleteObject", "Bucket/inbound/*"): RECEIVING,
-        ("s3:ListBucket", "Bucket"): MISSING,
         ("sqs:SendMessage", "InboundQueue"): RECEIVING,
     },
     "ips": {("ses:GetDedicatedIps", "*"): "dedicated addresses, which the emulator has not: its tests/it"},
@@ -89,7 +86,6 @@ NOT_TAKEN = {
         ("s3:GetObject", "Bucket/waiting/*"): OUTAGE,
         ("s3:PutObject", "Bucket/waiting/*"): OUTAGE,
         ("s3:DeleteObject", "Bucket/waiting/*"): OUTAGE,
-        ("s3:ListBucket", "Bucket"): MISSING,
         ("sqs:SendMessage", "FeedbackQueue"): "questions about mails without news: its tests/it/news",
         ("sqs:SendMessage", "InboundQueue"): FAR,
         ("sqs:SendMessage", "RetriesQueue"): FAR,
@@ -104,7 +100,6 @@ NOT_TAKEN = {
         **OWN_RING,
         ("s3:GetObject", "Bucket/bounces/*"): "bounces by mail: its tests/it/mails",
         ("s3:DeleteObject", "Bucket/bounces/*"): "the same",
-        ("s3:ListBucket", "Bucket"): MISSING,
         ("ses:GetMessageInsights", "*"): "questions about mails without news: its tests/it/insights",
         ("sqs:SendMessage", "FeedbackQueue"): "what has to wait: shared/queue",
     },

@@ -156,6 +156,18 @@ impl Blob {
         Ok(names)
     }
 
+    /// The names of the folders directly within a folder, in their order: `relay` for the folder `waiting` of the name
+    /// `waiting/relay/1`.
+    pub async fn folders(&self, folder: &str) -> Result<Vec<String>, BlobError> {
+        let path = Path::from(folder);
+        let listed = self.store()?.list_with_delimiter(Some(&path)).await?;
+        let names = listed.common_prefixes.iter();
+        let names = names.filter_map(|path| path.parts().next_back());
+        let mut names: Vec<String> = names.map(|part| part.as_ref().to_owned()).collect();
+        names.sort_unstable();
+        Ok(names)
+    }
+
     /// Deletes a name; a no-op when it does not exist.
     pub async fn delete(&self, name: &str) -> Result<(), BlobError> {
         match self.store()?.delete(&Path::from(name)).await {
@@ -198,6 +210,9 @@ mod tests {
                 blob.put(name, Bytes::new()).await.unwrap();
             }
             assert_eq!(listed(10).await, ["waiting/a/1", "waiting/a/2"]);
+            assert_eq!(blob.folders("waiting").await.unwrap(), ["a", "ab"]);
+            assert!(blob.folders("mail/a").await.unwrap().is_empty());
+            assert!(blob.folders("none").await.unwrap().is_empty());
             assert_eq!(listed(1).await, ["waiting/a/1"]);
         }
     }

@@ -61,7 +61,7 @@ metrics! {
     RelayCalls => relay_calls,
     /// Copies that wait because the relay takes no mail.
     RelayTrouble => relay_trouble,
-    /// Outcomes that the table could not store.
+    /// Outcomes that the table could not store, and mail that waited and cannot be read.
     Unrecordable => unrecordable,
     /// Complaints that SES or a mail reports.
     SpamReports => spam_reports,

@@ -10,6 +10,9 @@
 //!
 //! Each job is stored before its message leaves the queue, and sent before its blob is deleted. A process
 //! that dies in between leaves a job twice, which the claims of its copies absorb.
+//!
+//! A blob that cannot be read is set aside (`waiting/unread/`), and an alarm rings: moved back from there it is
+//! found within the hour, as is all mail there of which the table knows nothing.
 
 mod release;
 
@@ -18,6 +21,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
 use posthaste_blob::{Blob, BlobError};
+use posthaste_metrics::Metric;
 use posthaste_model::{Clock, Entropy, Timestamp};
 use posthaste_runtime::WorkError;
 use posthaste_store::{OutageScope, Store};
@@ -49,6 +53,16 @@ pub struct OutageStore {
     clock: Clock,
     entropy: Entropy,
     noted: Arc<Mutex<HashMap<OutageScope, Timestamp>>>,
+    /// When this process looked for mail without a row.
+    searched_at: Arc<Mutex<Option<Timestamp>>>,
+}
+
+/// What is stored under a name.
+enum FoundPack {
+    Jobs(JobPack),
+    Gone,
+    /// Why it cannot be read.
+    Unread(String, Bytes),
 }
 
 /// The jobs in one blob.
@@ -59,9 +73,15 @@ struct JobPack {
     jobs: Vec<String>,
 }
 
+/// The folder of those of all outages.
+const FOLDER: &str = "waiting";
+
+/// The one within it of blobs that cannot be read.
+const UNREAD: &str = "unread";
+
 /// The folder of the blobs of an outage.
 fn folder(scope: &OutageScope) -> String {
-    format!("waiting/{}", scope.as_str())
+    format!("{FOLDER}/{}", scope.as_str())
 }
 
 /// When the jobs in a blob no longer wait.
@@ -80,6 +100,7 @@ impl OutageStore {
             clock,
             entropy,
             noted: Arc::default(),
+            searched_at: Arc::default(),
         }
     }
 
@@ -131,27 +152,31 @@ impl OutageStore {
         Ok(self.blob.put(&name, Bytes::from(bytes)).await?)
     }
 
-    /// The jobs in a blob; `None` where it is gone, or of a form that this release does not know: then it
-    /// stays, for a release that does.
-    async fn pack(&self, name: &str) -> Result<Option<JobPack>, WorkError> {
+    /// The jobs in a blob.
+    async fn pack(&self, name: &str) -> Result<FoundPack, WorkError> {
         let bytes = match self.blob.get(name).await {
             Ok(bytes) => bytes,
-            Err(BlobError::Missing(_)) => return Ok(None),
+            Err(BlobError::Missing(_)) => return Ok(FoundPack::Gone),
             Err(error @ BlobError::Unreachable(_)) => return Err(error.into()),
         };
-        match serde_json::from_slice::<JobPack>(&bytes) {
-            Ok(pack) if pack.v <= 1 => Ok(Some(pack)),
+        Ok(match serde_json::from_slice::<JobPack>(&bytes) {
+            Ok(pack) if pack.v <= 1 => FoundPack::Jobs(pack),
             Ok(pack) => {
-                tracing::error!(
-                    "mail that waits in {name} is of form {}, newer than this release",
-                    pack.v
-                );
-                Ok(None)
+                let why = format!("it is of form {}, newer than this release", pack.v);
+                FoundPack::Unread(why, bytes)
             }
-            Err(error) => {
-                tracing::error!(error = %error, "mail that waits in {name} cannot be read: {error}");
-                Ok(None)
-            }
-        }
+            Err(error) => FoundPack::Unread(error.to_string(), bytes),
+        })
+    }
+
+    /// Moves a blob that cannot be read to where it holds up nothing; the error says where it is.
+    async fn set_aside(&self, name: &str, why: &str, bytes: Bytes) -> Result<WorkError, WorkError> {
+        let rest = name.strip_prefix(FOLDER).unwrap_or(name);
+        let aside = format!("{FOLDER}/{UNREAD}{rest}");
+        self.blob.put(&aside, bytes).await?;
+        self.blob.delete(name).await?;
+        posthaste_metrics::record(&[Metric::Unrecordable.of(1)]);
+        let text = format!("mail that waits cannot be read, and lies in {aside} now: {why}");
+        Ok(WorkError::Unreadable(text))
     }
 }

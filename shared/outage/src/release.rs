@@ -1,5 +1,6 @@
 //! Puts mail on the queue again: one job as a probe, then more and more.
 
+use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::future::join_all;
@@ -8,7 +9,7 @@ use posthaste_queue::Queue;
 use posthaste_runtime::WorkError;
 use posthaste_store::{OutageScope, OutageWait, StoredRow};
 
-use crate::{OutageStore, folder, wait_ends};
+use crate::{FOLDER, FoundPack, OutageStore, UNREAD, folder, wait_ends};
 
 /// Blobs that are listed of an outage, which costs a call, and while its mail is released.
 const LISTED: usize = 1_000;
@@ -36,6 +37,9 @@ const GROWTH: u32 = 100;
 /// store what it noted.
 const SETTLED: i64 = 900;
 
+/// Seconds between two searches of a process for mail without a row.
+const SEARCHES: i64 = 3_600;
+
 /// What one call released.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OutageRelease {
@@ -55,13 +59,28 @@ struct Releasing<'a> {
 }
 
 impl OutageStore {
-    /// Puts on the send queue what is due of the mail that waits; takes up nothing new after `until`.
+    /// Puts on the send queue what is due of the mail that waits; takes up nothing new after `until`. That for the
+    /// relay comes first; of the accounts another one is first each time, so that where time is short each has
+    /// its turn.
     ///
     /// # Errors
     /// When the outages cannot be read. What fails of one of them is logged and counted.
     pub async fn release(&self, send: &Queue, until: Millis) -> Result<OutageRelease, WorkError> {
         let mut all = OutageRelease::default();
-        for (scope, row) in self.store.outages().await? {
+        let mut outages = self.store.outages().await?;
+        if let Err(error) = self.search(&outages).await {
+            tracing::error!(error = %error, "mail that waits without a row cannot be looked for: {error}");
+            all.failed += 1;
+        }
+        outages.sort_by(|(one, _), (other, _)| one.cmp(other));
+        let of_relay = outages.partition_point(|(scope, _)| *scope == OutageScope::Relay);
+        let (_, of_accounts) = outages.split_at_mut(of_relay);
+        let any = self.entropy.below(of_accounts.len().max(1) as u64);
+        of_accounts.rotate_left(usize::try_from(any).unwrap_or(0));
+        for (scope, row) in outages {
+            if self.clock.now_ms() >= until {
+                break;
+            }
             let mut one = Releasing {
                 send,
                 until,
@@ -77,6 +96,42 @@ impl OutageStore {
             all.failed += one.done.failed.min(1);
         }
         Ok(all)
+    }
+
+    /// Makes rows for mail in the bucket that has none: the table was restored to a time before it waited. The
+    /// next release finds it.
+    async fn search(
+        &self,
+        known: &[(OutageScope, StoredRow<OutageWait>)],
+    ) -> Result<(), WorkError> {
+        let now = self.clock.now();
+        let last = *self.searched_at();
+        if last.is_some_and(|at| now.since(at) < SEARCHES) {
+            return Ok(());
+        }
+        let names = self.blob.folders(FOLDER).await?;
+        for name in names.into_iter().filter(|name| name != UNREAD) {
+            match OutageScope::parse(&name) {
+                Ok(scope) if known.iter().any(|(one, _)| *one == scope) => {}
+                Ok(scope) => {
+                    tracing::warn!(
+                        "mail that waits for an outage ({name}) has no row: it gets one"
+                    );
+                    self.store.note_stored(&scope, now).await?;
+                }
+                Err(error) => {
+                    tracing::error!(error = %error, "mail that waits in {FOLDER}/{name} is of no outage: {error}");
+                }
+            }
+        }
+        *self.searched_at() = Some(now);
+        Ok(())
+    }
+
+    fn searched_at(&self) -> MutexGuard<'_, Option<Timestamp>> {
+        self.searched_at
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     async fn release_of(
@@ -95,11 +150,13 @@ impl OutageStore {
         if names.is_empty() {
             if now.since(wait.stored_at) > SETTLED {
                 self.store.end_outage(row).await?;
+            } else if is_over(wait, now) {
+                self.store.note_outage_over(row).await?;
             }
             return Ok(());
         }
-        let is_over = |name: &String| wait_ends(name).is_some_and(|at| at <= now);
-        let (over, names): (Vec<_>, Vec<_>) = names.into_iter().partition(is_over);
+        let has_ended = |name: &String| wait_ends(name).is_some_and(|at| at <= now);
+        let (over, names): (Vec<_>, Vec<_>) = names.into_iter().partition(has_ended);
         self.send_packs(&over, usize::MAX, release).await;
         if goes_on(wait) {
             release.done.waiting = names.len();
@@ -169,8 +226,10 @@ impl OutageStore {
     }
 
     async fn send_pack(&self, name: &str, send: &Queue) -> Result<usize, WorkError> {
-        let Some(pack) = self.pack(name).await? else {
-            return Ok(0);
+        let pack = match self.pack(name).await? {
+            FoundPack::Jobs(pack) => pack,
+            FoundPack::Gone => return Ok(0),
+            FoundPack::Unread(why, bytes) => return Err(self.set_aside(name, &why, bytes).await?),
         };
         let count = pack.jobs.len();
         let jobs = pack.jobs.into_iter().map(|job| (job, Duration::ZERO));
@@ -191,9 +250,17 @@ impl OutageStore {
         let any = usize::try_from(any).unwrap_or(0);
         let several = names.len().min(AT_ONCE);
         for name in names.iter().cycle().skip(any).take(several) {
-            let mut pack = match self.pack(name).await {
-                Ok(Some(pack)) => pack,
-                Ok(None) => continue,
+            let found = match self.pack(name).await {
+                Ok(FoundPack::Jobs(pack)) => Ok(pack),
+                Ok(FoundPack::Gone) => continue,
+                Ok(FoundPack::Unread(why, bytes)) => Err(self
+                    .set_aside(name, &why, bytes)
+                    .await
+                    .unwrap_or_else(|e| e)),
+                Err(error) => Err(error),
+            };
+            let mut pack = match found {
+                Ok(pack) => pack,
                 Err(error) => {
                     tracing::error!(error = %error, "mail that waits in {name} cannot be read: {error}");
                     release.done.failed += 1;
@@ -217,6 +284,12 @@ impl OutageStore {
     }
 }
 
+/// Whether all mail of an outage has left, and what was released last did not come back.
+fn is_over(wait: &OutageWait, now: Timestamp) -> bool {
+    let is_old = |at: Timestamp| now.since(at) >= PROBED;
+    wait.began.is_some() && !goes_on(wait) && wait.released_at.is_some_and(is_old)
+}
+
 /// Whether what was released last came back, or nothing was yet.
 fn goes_on(wait: &OutageWait) -> bool {
     wait.released_at.is_none_or(|at| wait.stored_at >= at)
@@ -228,7 +301,7 @@ fn jobs_due(wait: &OutageWait, now: Timestamp) -> Option<u32> {
         return Some(1);
     };
     let (pause, jobs) = if goes_on(wait) {
-        let lasted = at.since(wait.began);
+        let lasted = at.since(wait.began.unwrap_or(wait.stored_at));
         (lasted.clamp(*PROBES.start(), *PROBES.end()), 1)
     } else if wait.released <= 1 {
         (PROBED, GROWTH)

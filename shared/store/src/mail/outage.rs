@@ -1,7 +1,8 @@
 //! Outages of the relay: how the mail fares that waits for its end in the bucket.
 //!
 //! One row for each: that of the relay, and one for each account at whose mails the relay breaks off. The
-//! process that stores mail notes it here before, so that mail without a row is never overlooked.
+//! process that stores mail notes it here before. Only a table that was restored has no row of mail in the bucket,
+//! for which the sweep looks too.
 
 use posthaste_model::{AccountId, Timestamp};
 use serde::{Deserialize, Serialize};
@@ -27,11 +28,15 @@ impl OutageScope {
         }
     }
 
-    fn of_key(key: &Key) -> Result<Self, StoreError> {
-        if key.sk == Self::Relay.as_str() {
+    /// The outage of this name in keys and names of blobs.
+    ///
+    /// # Errors
+    /// When no release writes it.
+    pub fn parse(name: &str) -> Result<Self, StoreError> {
+        if name == Self::Relay.as_str() {
             return Ok(Self::Relay);
         }
-        let account = AccountId::parse(&key.sk);
+        let account = AccountId::parse(name);
         let account = account.map_err(|e| StoreError::Unreadable(e.to_string()))?;
         Ok(Self::Account(account))
     }
@@ -46,8 +51,9 @@ const PK: &str = "OUTAGE";
 /// How mail fares that waits for the end of an outage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OutageWait {
-    /// When mail was stored first.
-    pub began: Timestamp,
+    /// When mail was stored first; `None` once all of it has left and nothing came back, until mail is stored again.
+    #[serde(default)]
+    pub began: Option<Timestamp>,
     /// When mail was stored last.
     pub stored_at: Timestamp,
     /// When mail was last released to see whether the relay takes it.
@@ -64,7 +70,7 @@ fn outage(
     let (key, rev) = (row.key, row.rev);
     let value = serde_json::from_value(row.value);
     let value = value.map_err(|e| StoreError::Unreadable(e.to_string()))?;
-    Ok((OutageScope::of_key(&key)?, StoredRow { key, value, rev }))
+    Ok((OutageScope::parse(&key.sk)?, StoredRow { key, value, rev }))
 }
 
 impl Store {
@@ -93,11 +99,11 @@ impl Store {
             .add("rev", 1);
         let released = match before {
             Some(at) => released.condition(
-                "attribute_exists(#began) AND #released_at = :before",
+                "attribute_exists(#stored_at) AND #released_at = :before",
                 [("before", number(at.0))],
             ),
             None => released.condition(
-                "attribute_exists(#began) AND attribute_not_exists(#released_at)",
+                "attribute_exists(#stored_at) AND attribute_not_exists(#released_at)",
                 [],
             ),
         };
@@ -119,6 +125,16 @@ impl Store {
             }
         }
         Ok(outages)
+    }
+
+    /// Notes that an outage is over, unless mail was stored or released since the row was read: mail that is stored
+    /// later waits for another one. Whether it did.
+    pub async fn note_outage_over(&self, row: &StoredRow<OutageWait>) -> Result<bool, StoreError> {
+        let over = UpdateBuilder::default()
+            .remove(["began", "released_at", "released"])
+            .add("rev", 1)
+            .condition("#rev = :read", [("read", number(row.rev))]);
+        self.update(&row.key, &over).await
     }
 
     /// Forgets an outage, unless mail was stored or released since the row was read. Whether it did.

@@ -132,7 +132,9 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn a_call_is_made_again_while_the_table_is_throttled_and_for_no_other_reason() {
-        let store = Store::open(&aws_config::SdkConfig::builder().build(), "none");
+        let config = aws_config::SdkConfig::builder();
+        let config = config.behavior_version(aws_config::BehaviorVersion::latest());
+        let store = Store::open(&config.build(), "none");
         let throttled = StoreError::Throttled(String::new());
         let broken = StoreError::Unreachable(String::new());
         for (fails, error, want) in [
