@@ -18,7 +18,7 @@ fn level(name: &str) -> Option<u8> {
         "posthaste-runtime" => 4,
         "posthaste-erasure" | "posthaste-notices" | "posthaste-outage" | "posthaste-replay" => 5,
         "posthaste-mailbox" => 6,
-        "posthaste-operator" | "posthaste-submission" => 7,
+        "posthaste-operator" | "posthaste-submission" | "posthaste-transfer" => 7,
         "posthaste" => 8,
         "posthaste-testkit" => 9,
         "posthaste-hello" | "posthaste-hostile" | "posthaste-tests" => 10,

@@ -4,7 +4,9 @@ use axum::Json;
 use axum::extract::{FromRequestParts, State};
 use axum::http::StatusCode;
 use axum::http::request::Parts;
-use posthaste_http::{Authorizer, Caller, GatewayName, JsonBody, PathParams, Query, Rejection};
+use posthaste_http::{
+    Authorizer, Caller, GatewayName, JsonBody, PathParams, Query, Rejection, Takeover,
+};
 use posthaste_model::{AccountId, EmailAddress, Problems};
 use posthaste_store::{Domain, Put, Resaved, SenderFields, VerifiedSender};
 
@@ -19,6 +21,8 @@ pub(crate) struct SenderRequest {
     gate: Authorizer,
     caller: Caller,
     gateway: GatewayName,
+    /// Whether the operator takes the address over as a verified one.
+    is_vouched: bool,
 }
 
 impl FromRequestParts<AppState> for SenderRequest {
@@ -27,11 +31,13 @@ impl FromRequestParts<AppState> for SenderRequest {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Rejection> {
         let caller = Caller::from_request_parts(parts, state).await?;
         let Ok(gateway) = GatewayName::from_request_parts(parts, state).await;
+        let Ok(takeover) = Takeover::from_request_parts(parts, state).await;
         Ok(Self {
             app: state.app.clone(),
             gate: state.gate.clone(),
             caller,
             gateway,
+            is_vouched: takeover.is_vouched,
         })
     }
 }
@@ -50,7 +56,7 @@ impl SenderRequest {
         if earlier.is_some() {
             return Err(exists(rules));
         }
-        let verified = is_of_domain(app, caller.id(), &email).await?;
+        let verified = self.is_vouched || is_of_domain(app, caller.id(), &email).await?;
         let mail = if verified {
             None
         } else {
@@ -97,7 +103,8 @@ impl SenderRequest {
         if other.is_some_and(|other| other.id != id) {
             return Err(exists(rules));
         }
-        let verified = moved && is_of_domain(app, caller.id(), &email).await?;
+        let is_vouched = self.is_vouched;
+        let verified = is_vouched || (moved && is_of_domain(app, caller.id(), &email).await?);
         let mail = if moved && !verified {
             Some(self.mail(&email).await?)
         } else {
@@ -112,6 +119,7 @@ impl SenderRequest {
                 sender.verified = verified;
                 sender.token = None;
             }
+            sender.verified |= is_vouched;
         };
         let link = mail.as_ref().map(|mail| &mail.link);
         let sender = match app

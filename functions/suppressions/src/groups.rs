@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection, Takeover};
 use posthaste_model::{Problems, Timestamp};
 use posthaste_store::{GroupChange, GroupSaved};
 
@@ -15,6 +15,9 @@ use crate::wire::{GroupRequest, GroupView};
 const NAME: usize = 30;
 const DESCRIPTION: usize = 100;
 
+/// The largest id that a key of the table holds.
+const LARGEST_ID: i64 = 9_999_999_999;
+
 /// Seconds after a mail to a group in which it is not deleted.
 const ACTIVE: i64 = 60 * 86_400;
 
@@ -22,6 +25,7 @@ const ACTIVE: i64 = 60 * 86_400;
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
+    takeover: Takeover,
     JsonBody(body): JsonBody<GroupRequest>,
 ) -> Result<(StatusCode, Json<GroupView>), Rejection> {
     let mut found = check(&body);
@@ -30,11 +34,16 @@ pub(crate) async fn create(
     let name = body.name.as_deref().unwrap_or_default().trim();
     let about = body.description.as_deref().unwrap_or_default();
     let default = body.is_default.unwrap_or(false);
-    let saved = app.store.create_group(caller.id(), (name, about), default);
-    Ok((
-        StatusCode::CREATED,
-        Json(GroupView::new(done(saved.await?)?)),
-    ))
+    let (store, account, texts) = (&app.store, caller.id(), (name, about));
+    let saved = match takeover.id.as_deref() {
+        None => store.create_group(account, texts, default).await?,
+        Some(id) => {
+            let id = id.parse().ok().filter(|id| (1..=LARGEST_ID).contains(id));
+            let id = id.ok_or_else(|| Rejection::on("id", "id must be 1 to 9999999999"))?;
+            store.place_group(account, id, texts, default).await?
+        }
+    };
+    Ok((StatusCode::CREATED, Json(GroupView::new(done(saved)?))))
 }
 
 /// `GET /v3/asm/groups`: all of them, or those named by `id`.
@@ -106,6 +115,7 @@ fn done(saved: GroupSaved) -> Result<posthaste_store::Group, Rejection> {
         GroupSaved::Done(group) => Ok(*group),
         GroupSaved::Missing => Err(Rejection::not_found()),
         GroupSaved::NameTaken => Err(Rejection::on("name", "a group with this name exists")),
+        GroupSaved::IdTaken => Err(Rejection::on("id", "a group with this id exists")),
         GroupSaved::Full => Err(Rejection::bad("the account holds as many groups as it may")),
     }
 }

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use posthaste_http::{
-    Caller, JsonBody, Pagination, PathParams, Query, QueryReader, Rejection, RequestUrl,
+    Caller, JsonBody, Pagination, PathParams, Query, QueryReader, Rejection, RequestUrl, Takeover,
 };
 use posthaste_model::{Problem, Timestamp};
 use posthaste_store::{BouncePurge, ListWindow, Suppressed, SuppressedAddress, SuppressionList};
@@ -17,14 +17,23 @@ use crate::wire::{Clear, SuppressionEntry};
 /// The default and the most of `limit` (API facts 1, suppressions).
 const PAGE: usize = 500;
 
+/// The most of `limit` where a command of the operator reads the list.
+const PAGE_OF_OPERATOR: usize = 5_000;
+
 /// `GET`: the addresses of the list, latest first.
 pub(crate) async fn page<K: ListKind>(
     State(app): State<App>,
     caller: Caller,
+    takeover: Takeover,
     query: Query,
     address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<SuppressionEntry>>), Rejection> {
-    let mut window = query.checked(window)?;
+    let most = if takeover.by_operator {
+        PAGE_OF_OPERATOR
+    } else {
+        PAGE
+    };
+    let mut window = query.checked(|query| window(query, most))?;
     window.from = window.from.max(forgotten::<K>(&app, &caller).await?);
     if window
         .from
@@ -41,7 +50,9 @@ pub(crate) async fn page<K: ListKind>(
         .to_lowercase();
     let wanted = |listed: &SuppressedAddress| listed.email.starts_with(&begin);
     // Rows that do not match are read too: to find the last page would be to read the whole list.
-    let ahead = if begin.is_empty() { AHEAD } else { 1 };
+    // The operator's commands read on to the end, and need no link to it.
+    let is_counted = begin.is_empty() && !takeover.by_operator;
+    let ahead = if is_counted { AHEAD } else { 1 };
     let reach = with_rows_behind(&window, ahead);
     let page = app.store.list_page(caller.id(), K::LIST, &reach, wanted);
     let mut rows = page.await?;
@@ -100,7 +111,7 @@ async fn forgotten<K: ListKind>(
 }
 
 /// The paging that every list takes.
-fn window(query: &mut QueryReader<'_>) -> ListWindow {
+fn window(query: &mut QueryReader<'_>, most: usize) -> ListWindow {
     let mut second = |name| {
         let number = query.number(name);
         number.map(|n| Timestamp(i64::try_from(n).unwrap_or(i64::MAX)))
@@ -113,7 +124,7 @@ fn window(query: &mut QueryReader<'_>) -> ListWindow {
         from,
         to,
         offset: query.offset(),
-        limit: query.limit(PAGE, PAGE),
+        limit: query.limit(PAGE, most),
     }
 }
 

@@ -9,14 +9,32 @@ mod template;
 mod version;
 mod wire;
 
-use http::Method;
-use posthaste_http::{Access, Authorizer, Caller, Rejection, Routes};
+use http::{Method, StatusCode};
+use posthaste_http::{Access, Authorizer, Caller, Rejection, Routes, Takeover};
 use posthaste_model::{Clock, Entropy, TemplateId, VersionId};
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Placed, Store, Template, Version};
 
 /// How many templates and versions an account may hold together (API facts, section 1).
 pub const LIMIT: i64 = 300;
+
+/// The same where the operator takes over what another service held, which may allow more. Further ones are created
+/// again once there are fewer than [`LIMIT`].
+pub const TAKEOVER_LIMIT: i64 = 10_000;
+
+/// How many the account may hold after a request.
+pub(crate) fn limit_of(takeover: &Takeover) -> i64 {
+    if takeover.by_operator {
+        TAKEOVER_LIMIT
+    } else {
+        LIMIT
+    }
+}
+
+/// An id that was taken over is free, or else the request changes nothing.
+pub(crate) fn id_taken() -> Rejection {
+    Rejection::plain(StatusCode::CONFLICT, "the id is in use")
+}
 
 /// The dependencies of the handlers.
 #[derive(Clone)]

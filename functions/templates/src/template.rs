@@ -5,18 +5,19 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection, RequestUrl};
-use posthaste_model::Problems;
+use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection, RequestUrl, Takeover};
+use posthaste_model::{Problems, TemplateId};
 use posthaste_store::{Template, Version};
 use serde_json::Value;
 
 use crate::wire::{NameRequest, TemplateBody};
-use crate::{App, LIMIT, check, page, placed, version};
+use crate::{App, LIMIT, check, id_taken, limit_of, page, placed, version};
 
 /// `POST /v3/templates`.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
+    takeover: Takeover,
     JsonBody(body): JsonBody<NameRequest>,
 ) -> Result<(StatusCode, Json<TemplateBody>), Rejection> {
     let mut found = Problems::default();
@@ -27,9 +28,10 @@ pub(crate) async fn create(
     found.into_result()?;
     let now = app.clock.now();
     let template = Template {
-        id: match generation {
-            "dynamic" => app.entropy.dynamic_template_id(),
-            _ => app.entropy.legacy_template_id(),
+        id: match (takeover.id.as_deref(), generation) {
+            (Some(id), _) => free_id(&app, &caller, id, generation).await?,
+            (None, "dynamic") => app.entropy.dynamic_template_id(),
+            (None, _) => app.entropy.legacy_template_id(),
         },
         account: caller.id().clone(),
         name: body.name.unwrap_or_default(),
@@ -37,9 +39,28 @@ pub(crate) async fn create(
         updated_at: now,
         versions: Vec::new(),
     };
-    placed(app.store.create_template(&template, LIMIT).await?)?;
+    let limit = limit_of(&takeover);
+    placed(app.store.create_template(&template, limit).await?)?;
     tracing::info!(account.id = %caller.id(), template.id = %template.id, "created template {}", template.id);
     Ok((StatusCode::CREATED, Json(TemplateBody::of(&template))))
+}
+
+/// An id that the template had elsewhere, of its generation.
+async fn free_id(
+    app: &App,
+    caller: &Caller,
+    id: &str,
+    generation: &str,
+) -> Result<TemplateId, Rejection> {
+    let wrong = || Rejection::on("id", "id is no template id of this generation");
+    let id = TemplateId::parse(id).map_err(|_| wrong())?;
+    if id.is_dynamic() != (generation == "dynamic") {
+        return Err(wrong());
+    }
+    match app.store.template(caller.id(), &id).await? {
+        None => Ok(id),
+        Some(_) => Err(id_taken()),
+    }
 }
 
 /// `GET /v3/templates`: with `page_size` a page, without it the older form, all at once.

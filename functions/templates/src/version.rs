@@ -5,27 +5,34 @@ use std::collections::BTreeMap;
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, JsonBody, PathParams, Rejection};
-use posthaste_model::{Content, Mail};
+use posthaste_http::{Caller, JsonBody, PathParams, Rejection, Takeover};
+use posthaste_model::{Content, Mail, VersionId};
 use posthaste_render::{Input, effective, missing_variables, render};
 use posthaste_store::{AccountSettings, StoreError, Template, Version, VersionTexts};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::wire::{Draft, VersionBody};
-use crate::{App, LIMIT, check, placed};
+use crate::{App, check, id_taken, limit_of, placed};
 
 /// `POST /v3/templates/{template_id}/versions`.
 pub(crate) async fn create(
     State(app): State<App>,
     caller: Caller,
     PathParams(id): PathParams<String>,
+    takeover: Takeover,
     JsonBody(draft): JsonBody<Draft>,
 ) -> Result<(StatusCode, Json<VersionBody>), Rejection> {
     let template = app.template(&caller, &id).await?;
-    let id = app.entropy.version_id();
+    let texts = app.entropy.version_id();
+    let id = match takeover.id.as_deref().map(VersionId::parse) {
+        None => texts.clone(),
+        Some(Err(_)) => return Err(Rejection::on("id", "id is no id of a version")),
+        Some(Ok(id)) if template.version(&id).is_some() => return Err(id_taken()),
+        Some(Ok(id)) => id,
+    };
     let mut version = Version {
-        texts: id.clone(),
+        texts,
         id,
         name: String::new(),
         subject: String::new(),
@@ -41,7 +48,7 @@ pub(crate) async fn create(
     app.store.put_texts(account, &version.texts, &texts).await?;
     let added = app
         .store
-        .add_version(account, &template.id, &version, LIMIT);
+        .add_version(account, &template.id, &version, limit_of(&takeover));
     let template = match placed(added.await?) {
         Ok(template) => template,
         Err(refused) => {

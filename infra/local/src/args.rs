@@ -18,11 +18,11 @@ use posthaste_operator::Explain;
 use posthaste_spam::Filter;
 use webhook_fanout::ReputationGuard;
 
-use crate::Operator;
 use crate::args::values::{api_key, at_least_one, mailbox_login, mailbox_path, without_secret};
 use crate::mailbox_login::MailboxLogin;
 use crate::probe::HealthCheck;
 use crate::turnable_clock::ClockStart;
+use crate::{ExportCommand, ImportCommand, Operator};
 
 /// A self-hosted email delivery service. Without a subcommand: run the whole of it here.
 #[derive(Debug, Parser)]
@@ -50,6 +50,10 @@ pub enum Command {
     },
     /// Print the manual page: `posthaste man > posthaste.1`.
     Man,
+    /// Take an account over from SendGrid, or from the folder of an export.
+    Import(Box<ImportCommand>),
+    /// Write an account down as JSON lines and CSV, in the fields of the API.
+    Export(Box<ExportCommand>),
     #[command(flatten)]
     Operator(Box<Operator>),
 }

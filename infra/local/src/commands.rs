@@ -6,15 +6,17 @@ use std::path::PathBuf;
 use posthaste_blob::Blob;
 use posthaste_mailbox::Mailbox;
 use posthaste_operator::Tools;
+use posthaste_transfer::Progress;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::args::{Cli, Command};
-use crate::control::{self, CommandReply};
+use crate::control::{self, CommandReply, ProgressSender};
 use crate::engine::{EVENTS, Engine, RETRIES};
 use crate::mailbox_feed::open_mailbox;
 use crate::start::HostSettings;
 use crate::table::Table;
+use crate::transfer::{TransferCommand, TransferHost};
 use crate::workers::stopped;
 
 /// What the operator's commands work with while this host runs.
@@ -43,7 +45,7 @@ pub(crate) fn tools(
 /// Answers the operator's commands; `None` where the folder's path is too long for a socket.
 pub(crate) fn serve(
     folder: PathBuf,
-    tools: Tools,
+    (tools, transfer): (Tools, TransferHost),
     stop: watch::Receiver<bool>,
 ) -> Option<JoinHandle<()>> {
     let listener = control::listen(&folder).inspect_err(|error| {
@@ -51,29 +53,45 @@ pub(crate) fn serve(
     });
     let listener = listener.ok()?;
     Some(tokio::spawn(async move {
-        let answer = move |line: Vec<String>| {
-            let tools = tools.clone();
-            async move { answer(line, &tools).await }
+        let answer = move |line: Vec<String>, progress: ProgressSender| {
+            let (tools, transfer) = (tools.clone(), transfer.clone());
+            async move { answer(line, &tools, &transfer, progress).await }
         };
         control::serve(listener, &folder, answer, stopped(stop)).await;
     }))
 }
 
 /// Carries out a command line of the operator.
-async fn answer(line: Vec<String>, tools: &Tools) -> CommandReply {
+async fn answer(
+    line: Vec<String>,
+    tools: &Tools,
+    transfer: &TransferHost,
+    progress: ProgressSender,
+) -> CommandReply {
     let parsed = Cli::read(line.into_iter().map(OsString::from));
-    let Ok(Cli {
-        command: Some(Command::Operator(operator)),
-        ..
-    }) = parsed
-    else {
-        let text = "the running host does not have this command: is it of another version?";
-        return CommandReply {
-            code: 2,
-            text: text.to_owned(),
-        };
+    let show = Progress::new(move |line| {
+        // A client that has gone is noticed where the line is sent.
+        let _ = progress.send(line);
+    });
+    let done = match parsed.ok().and_then(|cli| cli.command) {
+        Some(Command::Operator(operator)) => operator.on(tools).await,
+        Some(Command::Import(import)) => {
+            let command = TransferCommand::from(*import);
+            command.on(transfer, show).await
+        }
+        Some(Command::Export(export)) => {
+            let command = TransferCommand::from(*export);
+            command.on(transfer, show).await
+        }
+        _ => {
+            let text = "the running host does not have this command: is it of another version?";
+            return CommandReply {
+                code: 2,
+                text: text.to_owned(),
+            };
+        }
     };
-    match operator.on(tools).await {
+    match done {
         Ok(text) => CommandReply { code: 0, text },
         Err(error) => CommandReply {
             code: error.exit_code(),

@@ -1,8 +1,8 @@
 //! How the operator's commands reach a host that runs: by a socket in its data folder.
 //!
 //! Table and queues belong to one process, which holds the folder's lock. A command that finds the folder locked
-//! hands its command line to that process and prints the reply: one line of JSON each way. Only the user that the
-//! host runs as may connect.
+//! hands its command line to that process and prints the reply: one line of JSON each way. A long command sends lines
+//! about its progress before, and ends when its reader is gone. Only the user that the host runs as may connect.
 
 use std::ffi::OsString;
 use std::io;
@@ -11,8 +11,11 @@ use std::path::Path;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::io::{
+    AsyncBufReadExt as _, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+};
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 /// The name of the socket in the data folder.
@@ -33,6 +36,17 @@ pub(crate) struct CommandReply {
     pub(crate) text: String,
 }
 
+/// A line of a host: about the progress of a command, or its end.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+enum HostLine {
+    Progress { progress: String },
+    Reply(CommandReply),
+}
+
+/// Where a command sends lines about its progress.
+pub(crate) type ProgressSender = mpsc::UnboundedSender<String>;
+
 /// Listens in a data folder whose lock this process holds.
 pub(crate) fn listen(folder: &Path) -> io::Result<UnixListener> {
     let path = folder.join(SOCKET);
@@ -51,7 +65,7 @@ pub(crate) fn listen(folder: &Path) -> io::Result<UnixListener> {
 pub(crate) async fn serve<F>(
     listener: UnixListener,
     folder: &Path,
-    answer: impl Fn(Vec<String>) -> F + Clone + Send + Sync + 'static,
+    answer: impl Fn(Vec<String>, ProgressSender) -> F + Clone + Send + Sync + 'static,
     stop: impl Future<Output = ()>,
 ) where
     F: Future<Output = CommandReply> + Send + 'static,
@@ -81,7 +95,7 @@ pub(crate) async fn serve<F>(
     let _ = std::fs::remove_file(folder.join(SOCKET));
 }
 
-async fn converse<F>(mut stream: UnixStream, answer: impl Fn(Vec<String>) -> F)
+async fn converse<F>(mut stream: UnixStream, answer: impl Fn(Vec<String>, ProgressSender) -> F)
 where
     F: Future<Output = CommandReply>,
 {
@@ -91,17 +105,35 @@ where
     let received = tokio::time::timeout(SENT_WITHIN, reader.read_line(&mut line)).await;
     let Ok(Ok(1..)) = received else { return };
     let reply = match serde_json::from_str(&line) {
-        Ok(words) => answer(words).await,
+        Ok(words) => {
+            let (progress, mut lines) = mpsc::unbounded_channel();
+            let mut answer = std::pin::pin!(answer(words, progress));
+            loop {
+                tokio::select! {
+                    reply = &mut answer => break reply,
+                    Some(progress) = lines.recv() => {
+                        let sent = send(&mut write, &HostLine::Progress { progress }).await;
+                        // The client was stopped, and the command ends where it is.
+                        if sent.is_err() {
+                            return;
+                        }
+                    }
+                }
+            }
+        }
         Err(_) => CommandReply {
             code: 2,
             text: "the command line cannot be read".to_owned(),
         },
     };
-    if let Ok(mut text) = serde_json::to_string(&reply) {
-        text.push('\n');
-        // The client may have been stopped; the command is done all the same.
-        let _ = write.write_all(text.as_bytes()).await;
-    }
+    // The client may have been stopped; the command is done all the same.
+    let _ = send(&mut write, &HostLine::Reply(reply)).await;
+}
+
+async fn send(write: &mut (impl AsyncWrite + Unpin), line: &HostLine) -> io::Result<()> {
+    let mut text = serde_json::to_string(line)?;
+    text.push('\n');
+    write.write_all(text.as_bytes()).await
 }
 
 /// Hands a command line, the name of the program first, to the host that runs on the folder.
@@ -109,18 +141,30 @@ where
 /// # Errors
 /// When no host answers there.
 pub(crate) async fn ask(folder: &Path, line: &[OsString]) -> io::Result<CommandReply> {
+    ask_with(folder, line, |_| ()).await
+}
+
+/// The same for a command that sends lines about its progress.
+pub(crate) async fn ask_with(
+    folder: &Path,
+    line: &[OsString],
+    show: impl Fn(String),
+) -> io::Result<CommandReply> {
     let mut stream = UnixStream::connect(folder.join(SOCKET)).await?;
     // Only the name of the data folder may be other bytes, and the host has its own.
     let words: Vec<_> = line.iter().map(|word| word.to_string_lossy()).collect();
     let mut text = serde_json::to_string(&words)?;
     text.push('\n');
     stream.write_all(text.as_bytes()).await?;
-    let mut reply = String::new();
-    BufReader::new(stream)
-        .take(LONGEST)
-        .read_line(&mut reply)
-        .await?;
-    Ok(serde_json::from_str(&reply)?)
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut reply = String::new();
+        (&mut reader).take(LONGEST).read_line(&mut reply).await?;
+        match serde_json::from_str(&reply)? {
+            HostLine::Progress { progress } => show(progress),
+            HostLine::Reply(reply) => return Ok(reply),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -140,7 +184,9 @@ mod tests {
             .mode();
         assert_eq!(mode & 0o777, 0o600);
         let (stop, stopped) = oneshot::channel::<()>();
-        let answer = |words: Vec<String>| async move {
+        let answer = |words: Vec<String>, progress: ProgressSender| async move {
+            progress.send("half".to_owned()).unwrap();
+            tokio::task::yield_now().await;
             CommandReply {
                 code: 3,
                 text: words.join(" "),
@@ -154,7 +200,10 @@ mod tests {
             serve(listener, &path, answer, stop).await;
         });
         let line = ["posthaste", "account", "list"].map(OsString::from);
-        let reply = ask(folder.path(), &line).await.unwrap();
+        let shown = std::cell::RefCell::new(Vec::new());
+        let show = |line: String| shown.borrow_mut().push(line);
+        let reply = ask_with(folder.path(), &line, show).await.unwrap();
+        assert_eq!(*shown.borrow(), ["half"]);
         assert_eq!(reply.text, "posthaste account list");
         assert_eq!(reply.code, 3);
         drop(stop);

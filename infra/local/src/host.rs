@@ -25,6 +25,7 @@ use crate::serve::{self, Server};
 use crate::start::HostSettings;
 use crate::start_error::{StartError, explained};
 use crate::table::{RowExpiry, Table};
+use crate::transfer::TransferHost;
 use crate::turnable_clock::{self, ClockHand};
 use crate::workers::stopped;
 use crate::{api, certificates, commands, first, inbound, mailbox_page, platform, relay, workers};
@@ -273,7 +274,8 @@ impl Host {
         servers.extend(submitting);
         if let Some(folder) = settings.data.clone() {
             let tools = commands::tools(settings, &table, &engine, blob, &mailbox);
-            servers.extend(commands::serve(folder, tools, stop.clone()));
+            let transfer = TransferHost::new(&platform, &gate, &mail_send, &table)?;
+            servers.extend(commands::serve(folder, (tools, transfer), stop.clone()));
         }
         let mut pollers = workers::start(&platform, received, &engine, &table.disk, &stop)?;
         pollers.push(tokio::spawn(workers::sweeping(sweep.clone(), stop.clone())));
@@ -377,7 +379,10 @@ fn access(settings: &HostSettings, key: Option<&String>) -> SmtpAccess {
 }
 
 /// The secret that signs links and encrypts secrets; the same in every run of a data folder.
-fn stack_secret(settings: &HostSettings, folder: Option<&Folder>) -> Result<String, StartError> {
+pub(crate) fn stack_secret(
+    settings: &HostSettings,
+    folder: Option<&Folder>,
+) -> Result<String, StartError> {
     let make = || {
         format!(
             "1:{}",

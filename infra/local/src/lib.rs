@@ -35,6 +35,7 @@ mod sources;
 mod start;
 mod start_error;
 mod table;
+mod transfer;
 mod turnable_clock;
 mod workers;
 
@@ -52,4 +53,5 @@ pub use serve::HttpLimits;
 pub use start::{DnsSettings, HostSettings};
 pub use start_error::StartError;
 pub use table::TableFaults;
+pub use transfer::{ExportCommand, ImportCommand, TransferCommand};
 pub use turnable_clock::{ClockStart, TurnableClock};

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use posthaste::{
     ApiServer, Args, AwsError, Cli, Command, HealthCheck, Host, HostSettings, Operator, StartError,
-    certificates, greeting,
+    TransferCommand, certificates, greeting,
 };
 use posthaste_runtime::{ConfigError, Env, Platform};
 
@@ -26,6 +26,8 @@ fn main() -> ExitCode {
     let (args, operator) = match cli.command {
         None => (cli.run, None),
         Some(Command::Run(args)) => (*args, None),
+        Some(Command::Import(import)) => return transfer(TransferCommand::from(*import)),
+        Some(Command::Export(export)) => return transfer(TransferCommand::from(*export)),
         Some(Command::Explain(explain)) => {
             let done = explain.run();
             let done = done.map_err(|error| (error.to_string(), error.exit_code()));
@@ -95,6 +97,24 @@ fn operate(operator: &Operator, line: &[OsString]) -> ExitCode {
         .build();
     let done = match runtime {
         Ok(runtime) => runtime.block_on(operator.run(line)),
+        Err(error) => return format.fail(&error.to_string(), 1),
+    };
+    let done = done.map_err(|error| (error.to_string(), error.exit_code()));
+    answer(done, format)
+}
+
+/// An import or an export, with its progress on standard error.
+fn transfer(command: TransferCommand) -> ExitCode {
+    let format = ErrorFormat::of(command.is_json());
+    let vars = posthaste_runtime::variables();
+    if let Err(error) = prepare(&vars, false, true) {
+        return format.fail(&error.to_string(), 2);
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    let done = match runtime {
+        Ok(runtime) => runtime.block_on(command.run(terminal::show_progress)),
         Err(error) => return format.fail(&error.to_string(), 1),
     };
     let done = done.map_err(|error| (error.to_string(), error.exit_code()));

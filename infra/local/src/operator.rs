@@ -15,11 +15,13 @@ use posthaste_identity::Resolver;
 use posthaste_mailer::Ses;
 use posthaste_operator::{CommandError, Report, Tools};
 use posthaste_runtime::{ConfigError, Env, Platform};
+use posthaste_transfer::TransferError;
 
 use crate::control;
 use crate::engine::{EVENTS, Engine, EngineError, RETRIES};
 use crate::folder::{self, Folder, FolderError};
 use crate::mailbox_feed::closed_mailbox;
+use crate::start_error::StartError;
 use crate::table::{Table, TableError};
 
 /// Where a command works, and how it answers.
@@ -34,13 +36,13 @@ pub struct CommandContext {
         env = "POSTHASTE_DATA",
         hide_env_values = true
     )]
-    data: PathBuf,
+    pub(crate) data: PathBuf,
     /// Work on a deployed stack, with the AWS credentials and region of the environment
     #[arg(long, global = true)]
-    aws: bool,
+    pub(crate) aws: bool,
     /// Table of the deployed stack (default: `TABLE_NAME` of the environment)
     #[arg(long, global = true, value_name = "NAME", requires = "aws")]
-    table: Option<String>,
+    pub(crate) table: Option<String>,
     /// URL of its events queue, so that webhooks receive the change (default: `EVENTS_QUEUE_URL`)
     #[arg(long, global = true, value_name = "URL", requires = "aws")]
     events_queue: Option<String>,
@@ -55,11 +57,11 @@ pub struct CommandContext {
     bus: Option<String>,
     /// Answer in JSON
     #[arg(long, global = true)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// The end of the help of every command.
-const EXIT_CODES: &str = "Exit codes: 0 done, 1 the table or a queue failed, 2 wrong command line, \
+pub(crate) const EXIT_CODES: &str = "Exit codes: 0 done, 1 the table or a queue failed, 2 wrong command line, \
     3 nothing of that name exists, 4 the present state does not allow it";
 
 /// A command with the flags of [`CommandContext`], and with its own help: clap's derive would put the first
@@ -148,6 +150,11 @@ pub enum OperatorError {
     Stack(String),
     #[error(transparent)]
     Failed(#[from] CommandError),
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
+    /// The service of a data folder cannot be opened for a transfer.
+    #[error(transparent)]
+    Start(#[from] StartError),
 }
 
 /// Flags that stand for a variable.
@@ -205,6 +212,8 @@ impl OperatorError {
             | Self::Queues(EngineError::Damaged(_) | EngineError::Newer(_)) => 4,
             Self::Table(_) | Self::Queues(_) | Self::Blobs(_) | Self::Stack(_) => 1,
             Self::Failed(failure) => failure.exit_code(),
+            Self::Transfer(failure) => failure.exit_code(),
+            Self::Start(error) => error.exit_code(),
             Self::InHost(_, code) => *code,
         }
     }
@@ -324,7 +333,7 @@ impl Operator {
 }
 
 /// A failure of a deployed stack; where a flag or a variable mends it, with its name.
-fn of_stack(error: CommandError, table: &str) -> OperatorError {
+pub(crate) fn of_stack(error: CommandError, table: &str) -> OperatorError {
     let text = error.to_string();
     if text.contains("ResourceNotFound") {
         return OperatorError::Stack(format!(
@@ -341,7 +350,7 @@ fn of_stack(error: CommandError, table: &str) -> OperatorError {
 }
 
 /// Opens the data folder of a command.
-fn open(data: &Path) -> Result<Folder, OperatorError> {
+pub(crate) fn open(data: &Path) -> Result<Folder, OperatorError> {
     // A wrong name must not leave an empty service behind.
     if !data.is_dir() {
         folder::check_path(data)?;

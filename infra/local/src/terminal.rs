@@ -65,6 +65,12 @@ impl ErrorFormat {
     }
 }
 
+/// A line about the progress of a command.
+pub(crate) fn show_progress(line: String) {
+    // A command goes on whether or not it is watched.
+    let _ = writeln!(io::stderr(), "{line}");
+}
+
 /// The one line a person reads when something failed.
 pub(crate) fn complain(error: &str) {
     // There is no place left to say that it cannot be said.

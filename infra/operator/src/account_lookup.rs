@@ -1,19 +1,27 @@
 //! Finds the account that a command names, and shows it.
 
 use posthaste_model::AccountId;
-use posthaste_store::{Account, Region};
+use posthaste_store::{Account, Region, Store};
 use serde_json::{Value, json};
 
 use crate::{CommandError, Tools};
 
-/// Finds an account by its id, or by a user name that only one account has.
+/// The account that a command names.
 pub(crate) async fn find(tools: &Tools, named: &str) -> Result<Account, CommandError> {
+    find_account(&tools.store, named).await
+}
+
+/// Finds an account by its id, or by a user name that only one account has.
+///
+/// # Errors
+/// When there is none, or several accounts have the name.
+pub async fn find_account(store: &Store, named: &str) -> Result<Account, CommandError> {
     if let Ok(id) = AccountId::parse(named)
-        && let Some(account) = tools.store.account(&id).await?
+        && let Some(account) = store.account(&id).await?
     {
         return Ok(account);
     }
-    let all = tools.store.accounts().await?;
+    let all = store.accounts().await?;
     let mut found = all.into_iter().filter(|account| account.username == named);
     let Some(account) = found.next() else {
         return Err(CommandError::NotFound(format!(

@@ -27,6 +27,7 @@ use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, DeadJobs, Queue};
 use posthaste_store::Store;
 
+pub use account_lookup::find_account;
 pub use explain::Explain;
 pub use report::{CommandError, Report};
 

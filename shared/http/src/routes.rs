@@ -16,7 +16,7 @@ use tracing::{Span, field};
 
 use crate::authorizer::AuthRequest;
 use crate::edge::client_ip;
-use crate::{Access, Authorizer, Dialect, Limited, Rejection};
+use crate::{Access, Authorizer, Dialect, Limited, OperatorCall, Rejection};
 
 /// One route as declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -147,6 +147,12 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
     let ip = client_ip(&req);
     let span = Span::current();
     span.record("http.route", &*guard.endpoint);
+    if let Some(call) = req.extensions().get::<OperatorCall>() {
+        let caller = call.caller();
+        span.record("account.id", field::display(caller.id()));
+        req.extensions_mut().insert(caller);
+        return answer(next, req, &guard).await;
+    }
     let (mut response, permit) = if guard.access == Access::Public {
         let permit = guard.gate.permit_for_anonymous(ip);
         (answer(next, req, &guard).await, permit)

@@ -57,8 +57,8 @@ pub use identity::{
 pub use inbound::{ArrivalStage, Arriving, LostMail, ParseSetting};
 pub use key::Key;
 pub use lists::{
-    DateWindow as ListWindow, Group, GroupChange, GroupSaved, Mark, Suppressed, SuppressedAddress,
-    SuppressionList,
+    DateWindow as ListWindow, Group, GroupChange, GroupSaved, ListEntry, Mark, Suppressed,
+    SuppressedAddress, SuppressionList,
 };
 pub use mail::{
     AttemptOutcome, Claim, Claimant, CopyState, Described, Download, FeedbackOutcome,

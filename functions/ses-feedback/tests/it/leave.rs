@@ -34,7 +34,7 @@ async fn group(service: &TestApp) -> Group {
         .await;
     match made.unwrap() {
         GroupSaved::Done(group) => *group,
-        GroupSaved::NameTaken | GroupSaved::Full | GroupSaved::Missing => {
+        GroupSaved::NameTaken | GroupSaved::Full | GroupSaved::IdTaken | GroupSaved::Missing => {
             unreachable!("it is the first")
         }
     }

@@ -11,6 +11,9 @@ use crate::table::{Store, StoreError, Transact, Write};
 /// How many addresses of a list are changed concurrently.
 const AT_ONCE: usize = 16;
 
+/// The name of a group, and by how many its count changes.
+pub(super) type CountChange = (String, i64);
+
 impl Store {
     /// Changes the lists of one address, all or nothing; `change` may run several times. Returns
     /// what they were before.
@@ -38,7 +41,11 @@ impl Store {
                 Some(rev) if new.lists.is_empty() => self.write_delete_unchanged(&key, rev)?,
                 Some(rev) => self.write_unchanged(&key, &new, rev)?,
             }];
-            steps.extend(self.listing(account, &old, &new)?);
+            let (rows, counts) = self.listing(account, &old, &new)?;
+            steps.extend(rows);
+            for (group, by) in counts {
+                steps.push(self.write_give_many(&Key::count(account, &group), -by)?);
+            }
             if self.transact(steps).await? == Transact::Done {
                 return Ok(old);
             }
@@ -48,14 +55,15 @@ impl Store {
         )))
     }
 
-    /// The effect of the change on the rows in the order of time, and on the count of each group.
-    fn listing(
+    /// The effect of the change on the rows in the order of time, and on the count of each group, by its name.
+    pub(super) fn listing(
         &self,
         account: &AccountId,
         old: &Suppressed,
         new: &Suppressed,
-    ) -> Result<Vec<Write>, StoreError> {
-        let mut steps = Vec::new();
+    ) -> Result<(Vec<Write>, Vec<CountChange>), StoreError> {
+        let (mut steps, mut counts) = (Vec::new(), Vec::new());
+        let is_group = |name: &String| name.starts_with("group-");
         let gone = |name: &String, mark: &Mark, among: &Suppressed| {
             among
                 .lists
@@ -67,8 +75,8 @@ impl Store {
                 let key = Key::suppression(account, name, mark.at, &old.email);
                 steps.push(self.write_absent(&key)?);
             }
-            if name.starts_with("group-") && !new.lists.contains_key(name) {
-                steps.push(self.write_give(&Key::count(account, name))?);
+            if is_group(name) && !new.lists.contains_key(name) {
+                counts.push((name.clone(), -1));
             }
         }
         for (name, mark) in &new.lists {
@@ -80,11 +88,11 @@ impl Store {
                 };
                 steps.push(self.write(&key, &listed, None)?);
             }
-            if name.starts_with("group-") && !old.lists.contains_key(name) {
-                steps.push(self.write_take(&Key::count(account, name), i64::MAX)?);
+            if is_group(name) && !old.lists.contains_key(name) {
+                counts.push((name.clone(), 1));
             }
         }
-        Ok(steps)
+        Ok((steps, counts))
     }
 
     /// Puts addresses on a list, where they are not on it already.

@@ -8,7 +8,9 @@ use sha2::{Digest as _, Sha256};
 
 use super::suppressions::SuppressionList;
 use crate::key::Key;
-use crate::table::{PageQuery, RowChange, Store, StoreError, StoredRow, Transact, Write};
+use crate::table::{
+    PageQuery, RowChange, Store, StoreError, StoredRow, Transact, UpdateBuilder, Write, number,
+};
 
 /// One group.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -46,6 +48,8 @@ pub enum GroupSaved {
     NameTaken,
     /// The account has reached its limit.
     Full,
+    /// The account has a group of this id.
+    IdTaken,
 }
 
 /// A pointer to a group.
@@ -72,15 +76,41 @@ fn count_key(account: &AccountId, id: i64) -> Key {
 }
 
 impl Store {
-    /// Creates a group.
+    /// Creates a group with the next id.
     pub async fn create_group(
         &self,
         account: &AccountId,
+        texts: (&str, &str),
+        is_default: bool,
+    ) -> Result<GroupSaved, StoreError> {
+        let id = self.next_id(account, "GROUPIDS").await?;
+        self.add_group(account, id, texts, is_default).await
+    }
+
+    /// Creates a group with an id that it had elsewhere; ids that are given later are higher.
+    pub async fn place_group(
+        &self,
+        account: &AccountId,
+        id: i64,
+        texts: (&str, &str),
+        is_default: bool,
+    ) -> Result<GroupSaved, StoreError> {
+        let past = UpdateBuilder::default()
+            .set("n", number(id))
+            .condition("attribute_not_exists(#n) OR #n < :n", []);
+        self.update(&Key::count(account, "GROUPIDS"), &past).await?;
+        self.add_group(account, id, texts, is_default).await
+    }
+
+    async fn add_group(
+        &self,
+        account: &AccountId,
+        id: i64,
         (name, description): (&str, &str),
         is_default: bool,
     ) -> Result<GroupSaved, StoreError> {
         let group = Group {
-            id: self.next_id(account, "GROUPIDS").await?,
+            id,
             name: name.to_owned(),
             description: description.to_owned(),
             mailed_at: None,
@@ -99,7 +129,8 @@ impl Store {
         Ok(match self.transact(steps).await? {
             Transact::Done => GroupSaved::Done(Box::new(group)),
             Transact::Refused(0) => GroupSaved::NameTaken,
-            Transact::Refused(_) => GroupSaved::Full,
+            Transact::Refused(1) => GroupSaved::Full,
+            Transact::Refused(_) => GroupSaved::IdTaken,
         })
     }
 

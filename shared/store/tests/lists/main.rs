@@ -17,6 +17,7 @@ mod owned;
 mod posts;
 mod rows;
 mod suppressions;
+mod takeover;
 mod templates;
 mod visits;
 

@@ -1,0 +1,79 @@
+//! The CSV beside each file of JSON lines (RFC 4180).
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::folder::Lines;
+
+/// Writes the items of a file of JSON lines as CSV with these columns.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub(crate) fn convert(lines: &Path, csv: &Path, columns: &[&str]) -> io::Result<()> {
+    let mut out = BufWriter::new(File::create(csv)?);
+    out.write_all(columns.join(",").as_bytes())?;
+    out.write_all(b"\r\n")?;
+    for item in Lines::open(lines)? {
+        let item = item?;
+        let Ok(item) = item.value() else { continue };
+        let cells = columns.iter().map(|column| cell(item.get(column)));
+        out.write_all(cells.collect::<Vec<_>>().join(",").as_bytes())?;
+        out.write_all(b"\r\n")?;
+    }
+    out.flush()
+}
+
+fn cell(value: Option<&Value>) -> String {
+    match value {
+        None | Some(Value::Null) => String::new(),
+        Some(Value::String(text)) => quoted(text),
+        Some(other) => quoted(&other.to_string()),
+    }
+}
+
+/// The text, in quotes where it has what CSV itself uses.
+fn quoted(text: &str) -> String {
+    let is_plain = !text.contains(['"', ',', '\r', '\n']) && text.trim() == text;
+    if is_plain {
+        text.to_owned()
+    } else {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_quoted_where_it_must_be() {
+        for (text, want) in [
+            ("plain", "plain"),
+            ("", ""),
+            ("a,b", "\"a,b\""),
+            ("say \"so\"", "\"say \"\"so\"\"\""),
+            ("two\r\nlines", "\"two\r\nlines\""),
+            (" blank", "\" blank\""),
+        ] {
+            assert_eq!(quoted(text), want);
+        }
+        assert_eq!(
+            cell(Some(&serde_json::json!(["a", 1]))),
+            "\"[\"\"a\"\",1]\""
+        );
+        assert_eq!(cell(Some(&serde_json::json!(null))), "");
+    }
+
+    #[test]
+    fn lines_become_rows() {
+        let folder = tempfile::tempdir().unwrap();
+        let (lines, csv) = (folder.path().join("a.jsonl"), folder.path().join("a.csv"));
+        std::fs::write(&lines, "{\"b\":2,\"a\":\"x,y\"}\n{\"a\":true}\n").unwrap();
+        convert(&lines, &csv, &["a", "b"]).unwrap();
+        let text = std::fs::read_to_string(csv).unwrap();
+        assert_eq!(text, "a,b\r\n\"x,y\",2\r\ntrue,\r\n");
+    }
+}

@@ -1,0 +1,331 @@
+//! What an import has done so far, so that it goes on where it was stopped and takes only what changed.
+//!
+//! One line of JSON for each step, appended to `journal.jsonl` after the step: a process that is killed between the
+//! two repeats the step, which changes nothing. A line that was cut off by a kill is dropped.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use data_encoding::HEXLOWER;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use crate::folder::Lines;
+
+/// The file in the folder.
+const FILE: &str = "journal.jsonl";
+
+/// A step.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum JournalLine {
+    /// Where the import reads, and the id of the account that it writes to.
+    Import { from: String, to: String },
+    /// A part was read up to a second; its file then had this many bytes.
+    ReadUntil {
+        part: String,
+        until: i64,
+        bytes: u64,
+    },
+    /// A part was read whole, in the run that is under way.
+    Read { part: String },
+    /// The first bytes of a part's file are in the account.
+    Written {
+        part: String,
+        bytes: u64,
+        digest: String,
+    },
+    /// An item is in the account as it was read.
+    Item {
+        part: String,
+        key: String,
+        digest: String,
+    },
+    /// A group has another id here.
+    Group { from: i64, to: i64 },
+    /// Everything was read and written: the next run begins anew.
+    Finished,
+}
+
+/// How far the file of a list has been read from the other service.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct ReadState {
+    /// The last second that was read.
+    pub(crate) until: Option<i64>,
+    /// Bytes of the file.
+    pub(crate) bytes: u64,
+}
+
+/// How much of a file has been written to the account.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct WrittenState {
+    pub(crate) bytes: u64,
+    /// Of these bytes.
+    pub(crate) digest: String,
+}
+
+/// Why a journal cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum JournalFault {
+    #[error("another import is under way in {0}")]
+    Locked(PathBuf),
+    #[error("{0} holds the import of {1} into the account {2}: name another folder with --state")]
+    Other(PathBuf, String, String),
+    #[error("{0}: {1}")]
+    Folder(PathBuf, io::Error),
+}
+
+/// The steps of an import.
+#[derive(Default)]
+pub(crate) struct ImportJournal {
+    /// `None` for one that is not stored: of an export or a plan.
+    file: Option<File>,
+    import: Option<(String, String)>,
+    read: HashMap<String, ReadState>,
+    done: BTreeSet<String>,
+    written: HashMap<String, WrittenState>,
+    items: BTreeMap<(String, String), String>,
+    groups: BTreeMap<i64, i64>,
+    path: PathBuf,
+}
+
+impl ImportJournal {
+    /// The journal of a folder, for this import.
+    pub(crate) fn open(folder: &Path, from: &str, to: &str) -> Result<Self, JournalFault> {
+        let path = folder.join(FILE);
+        let failed = |error| JournalFault::Folder(path.clone(), error);
+        let mut journal = Self::default();
+        let mut end = 0;
+        for line in Lines::open(&path).map_err(failed)? {
+            let line = line.map_err(failed)?;
+            let Ok(step) = serde_json::from_slice(&line.bytes) else {
+                break;
+            };
+            journal.note(step);
+            end = line.end;
+        }
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .open(&path)
+            .map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalFault::Locked(folder.to_owned())),
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        if file.metadata().map_err(failed)?.len() > end {
+            file.set_len(end).map_err(failed)?;
+        }
+        drop(file);
+        let file = OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .map_err(failed)?;
+        if file.try_lock().is_err() {
+            return Err(JournalFault::Locked(folder.to_owned()));
+        }
+        journal.file = Some(file);
+        journal.path.clone_from(&path);
+        match &journal.import {
+            Some((own_from, own_to)) if own_from != from || own_to != to => {
+                return Err(JournalFault::Other(
+                    folder.to_owned(),
+                    own_from.clone(),
+                    own_to.clone(),
+                ));
+            }
+            Some(_) => {}
+            None => journal
+                .step(JournalLine::Import {
+                    from: from.to_owned(),
+                    to: to.to_owned(),
+                })
+                .map_err(failed)?,
+        }
+        Ok(journal)
+    }
+
+    /// The same steps, none of which are stored from here on: for a plan.
+    pub(crate) fn detached(mut self) -> Self {
+        self.file = None;
+        self
+    }
+
+    fn note(&mut self, step: JournalLine) {
+        match step {
+            JournalLine::Import { from, to } => self.import = Some((from, to)),
+            JournalLine::ReadUntil { part, until, bytes } => {
+                let until = Some(until);
+                self.read.insert(part, ReadState { until, bytes });
+            }
+            JournalLine::Read { part } => {
+                self.done.insert(part);
+            }
+            JournalLine::Written {
+                part,
+                bytes,
+                digest,
+            } => {
+                self.written.insert(part, WrittenState { bytes, digest });
+            }
+            JournalLine::Item { part, key, digest } => {
+                self.items.insert((part, key), digest);
+            }
+            JournalLine::Group { from, to } => {
+                self.groups.insert(from, to);
+            }
+            JournalLine::Finished => self.done.clear(),
+        }
+    }
+
+    fn step(&mut self, step: JournalLine) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            let mut line = serde_json::to_vec(&step)?;
+            line.push(b'\n');
+            file.write_all(&line)?;
+        }
+        self.note(step);
+        Ok(())
+    }
+
+    /// How far the list of this name was read.
+    pub(crate) fn read_state(&self, part: &str) -> ReadState {
+        self.read.get(part).copied().unwrap_or_default()
+    }
+
+    /// Whether a run was stopped, which this one goes on with.
+    pub(crate) fn is_resumed(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    pub(crate) fn note_read_until(&mut self, part: &str, until: i64, bytes: u64) -> io::Result<()> {
+        let part = part.to_owned();
+        self.step(JournalLine::ReadUntil { part, until, bytes })
+    }
+
+    /// Whether the part was read in the run that is under way.
+    pub(crate) fn is_read(&self, part: &str) -> bool {
+        self.done.contains(part)
+    }
+
+    pub(crate) fn note_read(&mut self, part: &str) -> io::Result<()> {
+        let part = part.to_owned();
+        self.step(JournalLine::Read { part })
+    }
+
+    pub(crate) fn written(&self, part: &str) -> WrittenState {
+        self.written.get(part).cloned().unwrap_or_default()
+    }
+
+    pub(crate) fn note_written(&mut self, part: &str, state: WrittenState) -> io::Result<()> {
+        let WrittenState { bytes, digest } = state;
+        let part = part.to_owned();
+        self.step(JournalLine::Written {
+            part,
+            bytes,
+            digest,
+        })
+    }
+
+    /// Whether the account has the item as it is.
+    pub(crate) fn has(&self, part: &str, key: &str, digest: &str) -> bool {
+        let key = (part.to_owned(), key.to_owned());
+        self.items.get(&key).is_some_and(|own| own == digest)
+    }
+
+    pub(crate) fn note_item(&mut self, part: &str, key: &str, digest: &str) -> io::Result<()> {
+        self.step(JournalLine::Item {
+            part: part.to_owned(),
+            key: key.to_owned(),
+            digest: digest.to_owned(),
+        })
+    }
+
+    /// The id that a group has here.
+    pub(crate) fn group(&self, from: i64) -> Option<i64> {
+        self.groups.get(&from).copied()
+    }
+
+    pub(crate) fn note_group(&mut self, from: i64, to: i64) -> io::Result<()> {
+        self.step(JournalLine::Group { from, to })
+    }
+
+    /// The run is over.
+    pub(crate) fn finish(&mut self) -> io::Result<()> {
+        self.step(JournalLine::Finished)
+    }
+}
+
+/// The digest of bytes, as the journal stores it.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    HEXLOWER.encode(&Sha256::digest(bytes))
+}
+
+/// The digest of bytes that come piece by piece.
+#[derive(Clone, Default)]
+pub(crate) struct RunningDigest(Sha256);
+
+impl RunningDigest {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// Of what came so far.
+    pub(crate) fn text(&self) -> String {
+        HEXLOWER.encode(&self.0.clone().finalize())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_outlive_the_process_and_a_cut_line_is_dropped() {
+        let folder = tempfile::tempdir().unwrap();
+        let open = || ImportJournal::open(folder.path(), "https://a.example", "acc");
+        let mut journal = open().unwrap();
+        journal.note_read_until("bounces", 7, 70).unwrap();
+        journal.note_read("bounces").unwrap();
+        journal.note_item("templates", "t", "d1").unwrap();
+        journal.note_item("templates", "t", "d2").unwrap();
+        journal.note_group(3, 9).unwrap();
+        let state = WrittenState {
+            bytes: 5,
+            digest: "x".to_owned(),
+        };
+        journal.note_written("bounces", state.clone()).unwrap();
+        assert!(matches!(open(), Err(JournalFault::Locked(_))));
+        drop(journal);
+
+        let path = folder.path().join(FILE);
+        let mut file = OpenOptions::new().append(true).open(&path).unwrap();
+        file.write_all(b"{\"group\":{\"from\":4,").unwrap();
+        drop(file);
+
+        let mut journal = open().unwrap();
+        let until = Some(7);
+        assert_eq!(
+            journal.read_state("bounces"),
+            ReadState { until, bytes: 70 }
+        );
+        assert!(journal.is_read("bounces") && journal.is_resumed());
+        assert!(journal.has("templates", "t", "d2") && !journal.has("templates", "t", "d1"));
+        assert_eq!((journal.group(3), journal.group(4)), (Some(9), None));
+        assert_eq!(journal.written("bounces"), state);
+        journal.note_group(4, 4).unwrap();
+        journal.finish().unwrap();
+        drop(journal);
+
+        let journal = open().unwrap();
+        assert!(!journal.is_read("bounces") && !journal.is_resumed());
+        assert_eq!(journal.group(4), Some(4));
+        drop(journal);
+        let other = ImportJournal::open(folder.path(), "https://b.example", "acc");
+        assert!(matches!(other, Err(JournalFault::Other(..))));
+    }
+}

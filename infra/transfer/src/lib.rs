@@ -1,0 +1,394 @@
+//! Takes an account over from another service that speaks the v3 API, and writes one down so that its owner can leave.
+//!
+//! An import has two halves. The first reads the other service into a folder ([`mod@read`]): lists in windows of time,
+//! in constant memory, within the limits of the service. The second writes the folder into an account
+//! ([`mod@write`]), by the functions that answer the account's own requests, and long lists in batches. A journal
+//! beside the files ([`mod@journal`]) has every step, so that a run that was stopped goes on, and a later one takes
+//! only what changed. An export is the first half, read from the account; an import of a folder is the second.
+//!
+//! | module | what it knows |
+//! |---|---|
+//! | `part` | the parts of an account, their files and columns |
+//! | `service`, `source`, `pace` | calls: by HTTP or in this process, again, and how long to wait |
+//! | `json_array`, `folder`, `csv`, `journal` | bytes: lists as they arrive, files, steps |
+//! | `read`, `write` | the two halves |
+//! | `check` | what a template has that is read otherwise here |
+//! | `report` | what is printed in the end |
+
+mod args;
+mod check;
+mod csv;
+mod folder;
+mod journal;
+mod json_array;
+mod pace;
+mod part;
+mod read;
+mod report;
+mod service;
+mod source;
+mod write;
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use axum::Router;
+use posthaste_model::{Clock, Entropy};
+use posthaste_store::{Account, Store, StoreError};
+
+pub use args::{Export, Import, ImportSource};
+pub use report::{NotTaken, PartCounts, RecordChange, ShownKey, TransferReport};
+pub use source::{Pause, Progress, Waiting};
+
+use folder::{AccountFolder, Lines};
+use journal::{ImportJournal, JournalFault};
+use part::AccountPart;
+use read::{AccountReader, account_of, username};
+use service::{BadAddress, Here, Remote, Service};
+use source::SourceApi;
+use write::{AccountWriter, WriteOptions};
+
+/// What an import and an export work with.
+#[derive(Clone)]
+pub struct TransferTools {
+    /// The account that is written to, or read.
+    pub account: Arc<Account>,
+    pub store: Store,
+    pub clock: Clock,
+    pub entropy: Entropy,
+    /// The routes of every function about settings, which answer calls in the account's name.
+    pub api: Router,
+    pub pause: Pause,
+    pub progress: Progress,
+}
+
+/// Why a transfer ended before its end.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferError {
+    /// The command line names what cannot be.
+    #[error("{0}")]
+    Usage(String),
+    /// The state of a folder does not allow it.
+    #[error("{0}")]
+    Refused(String),
+    /// The other service refuses the key.
+    #[error("the other service refuses the key: {0}")]
+    Key(String),
+    /// A file cannot be read or written.
+    #[error("a file of the folder: {0}")]
+    File(#[from] io::Error),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A function of this service fails.
+    #[error("the account cannot be written to: {0}")]
+    Target(String),
+}
+
+impl TransferError {
+    /// The exit code: 1 for a table or a file that fails, 2 for a wrong command line, 4 for what the present state does
+    /// not allow.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::File(_) | Self::Store(_) | Self::Target(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Refused(_) | Self::Key(_) => 4,
+        }
+    }
+}
+
+impl From<JournalFault> for TransferError {
+    fn from(fault: JournalFault) -> Self {
+        match fault {
+            JournalFault::Folder(path, error) => Self::File(io::Error::new(
+                error.kind(),
+                format!("{}: {error}", path.display()),
+            )),
+            JournalFault::Locked(_) | JournalFault::Other(..) => Self::Refused(fault.to_string()),
+        }
+    }
+}
+
+impl From<BadAddress> for TransferError {
+    fn from(error: BadAddress) -> Self {
+        Self::Usage(error.to_string())
+    }
+}
+
+/// Reads an account into a folder.
+///
+/// # Errors
+/// When the folder has something in it, or a file or the table fails.
+pub async fn export(
+    export: &Export,
+    tools: &TransferTools,
+) -> Result<TransferReport, TransferError> {
+    let folder = AccountFolder::create(export.folder.clone())?;
+    if folder.path().read_dir()?.next().is_some() {
+        let path = folder.path().display();
+        return Err(TransferError::Refused(format!(
+            "{path} is not empty: name another folder"
+        )));
+    }
+    let here = Here::new(tools.api.clone(), Arc::clone(&tools.account));
+    let mut journal = ImportJournal::default();
+    let source = source(tools, Service::Here(here));
+    let mut report = TransferReport::of(&tools.account.username, false);
+    let store = Some(tools.store.clone());
+    let reading = Reading {
+        source,
+        folder: folder.clone(),
+        store,
+    };
+    let subusers = read_all(reading, &mut journal, &mut report).await?;
+    count(&folder, &mut report)?;
+    folder.write_csv()?;
+    for (name, mut of_subuser) in subusers {
+        let folder = AccountFolder::at(folder.subuser(&name));
+        count(&folder, &mut of_subuser)?;
+        folder.write_csv()?;
+        report.subusers.push(of_subuser);
+    }
+    Ok(report)
+}
+
+/// Takes an account over from another service, or from the folder of an export.
+///
+/// # Errors
+/// When the other service refuses the key, or a file or the table fails. What single items are refused for is in the
+/// report. A run that failed goes on when it is repeated.
+pub async fn import(
+    import: &Import,
+    tools: &TransferTools,
+) -> Result<TransferReport, TransferError> {
+    let mut report = TransferReport::of(&tools.account.username, import.dry_run);
+    let (folder, mut journal, mut subusers) = match &import.from {
+        ImportSource::Folder(path) => {
+            if !path.is_dir() {
+                let why = format!(
+                    "{} is neither a folder nor an https:// address",
+                    path.display()
+                );
+                return Err(TransferError::Usage(why));
+            }
+            let folder = AccountFolder::at(path.clone());
+            let journal = folder_journal(import, path, tools)?;
+            (folder, journal, BTreeMap::new())
+        }
+        ImportSource::Service(address) => {
+            let key = import.key.as_deref().ok_or_else(|| {
+                TransferError::Usage("name the other service's API key with --key".to_owned())
+            })?;
+            let remote = Remote::new(address, key)?;
+            let id = &tools.account.id;
+            let own = || {
+                let parent = import.state_in.clone().unwrap_or_default();
+                parent.join(format!("posthaste-import-{id}"))
+            };
+            let state = import.state.clone().unwrap_or_else(own);
+            let folder = AccountFolder::create(state)?;
+            let from = address.as_str();
+            let mut journal = ImportJournal::open(folder.path(), from, id.as_str())?;
+            if journal.is_resumed() {
+                tools
+                    .progress
+                    .say("going on where the last run was stopped");
+            }
+            let reading = Reading {
+                source: source(tools, Service::Remote(remote)),
+                folder: folder.clone(),
+                store: None,
+            };
+            let subusers = read_all(reading, &mut journal, &mut report).await?;
+            if import.dry_run {
+                // A plan says what there is when it is made.
+                journal.finish()?;
+                journal = journal.detached();
+            }
+            (folder, journal, subusers)
+        }
+    };
+    write_all(
+        import,
+        tools,
+        folder,
+        &mut journal,
+        (&mut report, &mut subusers),
+    )
+    .await?;
+    journal.finish()?;
+    report.subusers.extend(subusers.into_values());
+    Ok(report)
+}
+
+/// The journal of an import from a folder; a plan leaves nothing behind.
+fn folder_journal(
+    import: &Import,
+    folder: &Path,
+    tools: &TransferTools,
+) -> Result<ImportJournal, TransferError> {
+    let id = &tools.account.id;
+    let state = import.state.clone();
+    let state = state.unwrap_or_else(|| folder.join(format!(".import-{id}")));
+    if import.dry_run {
+        if !state.is_dir() {
+            return Ok(ImportJournal::default());
+        }
+        return Ok(ImportJournal::open(&state, "a folder", id.as_str())?.detached());
+    }
+    let state = AccountFolder::create(state)?;
+    Ok(ImportJournal::open(state.path(), "a folder", id.as_str())?)
+}
+
+fn source(tools: &TransferTools, service: Service) -> SourceApi {
+    let (pause, progress) = (tools.pause.clone(), tools.progress.clone());
+    SourceApi::new(service, tools.clock.clone(), pause, progress)
+}
+
+/// What is read, and into what.
+struct Reading {
+    source: SourceApi,
+    folder: AccountFolder,
+    store: Option<Store>,
+}
+
+/// Reads an account and its subusers; the reports of these, by name.
+async fn read_all(
+    reading: Reading,
+    journal: &mut ImportJournal,
+    report: &mut TransferReport,
+) -> Result<BTreeMap<String, TransferReport>, TransferError> {
+    let dry_run = report.dry_run;
+    let mut reader = AccountReader {
+        source: reading.source,
+        folder: reading.folder,
+        journal,
+        prefix: String::new(),
+        report,
+        store: reading.store,
+    };
+    reader.read().await?;
+    let mut subusers = BTreeMap::new();
+    for line in Lines::open(&reader.folder.file(AccountPart::Subusers))? {
+        let Ok(item) = line?.value() else { continue };
+        let Some(name) = username(&item) else {
+            continue;
+        };
+        let mut of_subuser = TransferReport::of(&name, dry_run);
+        let read = match reader.subuser(&name, &mut of_subuser).await? {
+            None => None,
+            Some(mut subuser) => Some(subuser.read().await?),
+        };
+        if read.is_some() {
+            subusers.insert(name, of_subuser);
+        }
+    }
+    Ok(subusers)
+}
+
+/// Writes a folder into the account, and those of its subusers into theirs. Keys come last: the secrets of those that
+/// were made before a run is killed are gone with it.
+async fn write_all(
+    import: &Import,
+    tools: &TransferTools,
+    folder: AccountFolder,
+    journal: &mut ImportJournal,
+    (report, subusers): (&mut TransferReport, &mut BTreeMap<String, TransferReport>),
+) -> Result<(), TransferError> {
+    let options = Arc::new(WriteOptions {
+        dry_run: import.dry_run,
+        trust_senders: import.trust_senders,
+        dkim_selector: import.dkim_selector.clone(),
+        without_keys: import.without_keys,
+    });
+    let here = Here::new(tools.api.clone(), Arc::clone(&tools.account));
+    let root = WrittenAccount {
+        target: Some(here.clone()),
+        folder: folder.clone(),
+        prefix: String::new(),
+    };
+    let mut writer = root.writer(tools, &options, journal, report);
+    writer.write().await?;
+    let mut accounts = Vec::new();
+    for name in writer.write_subusers().await? {
+        let path = folder.subuser(&name);
+        if !path.is_dir() {
+            continue;
+        }
+        let account = account_of(&tools.store, &tools.account, &name).await?;
+        let of_subuser = WrittenAccount {
+            target: account.map(|account| here.of(account)),
+            folder: AccountFolder::at(path),
+            prefix: format!("subusers/{name}/"),
+        };
+        accounts.push((name, of_subuser));
+    }
+    for (name, account) in &accounts {
+        let report = subusers.entry(name.clone());
+        let report = report.or_insert_with(|| TransferReport::of(name, import.dry_run));
+        account
+            .writer(tools, &options, journal, report)
+            .write()
+            .await?;
+    }
+    root.writer(tools, &options, journal, report)
+        .write_keys()
+        .await?;
+    for (name, account) in &accounts {
+        if let Some(report) = subusers.get_mut(name) {
+            account
+                .writer(tools, &options, journal, report)
+                .write_keys()
+                .await?;
+        }
+    }
+    Ok(())
+}
+
+/// An account that is written to, and the folder that it gets.
+struct WrittenAccount {
+    target: Option<Here>,
+    folder: AccountFolder,
+    prefix: String,
+}
+
+impl WrittenAccount {
+    fn writer<'a>(
+        &self,
+        tools: &TransferTools,
+        options: &Arc<WriteOptions>,
+        journal: &'a mut ImportJournal,
+        report: &'a mut TransferReport,
+    ) -> AccountWriter<'a> {
+        AccountWriter {
+            target: self.target.clone(),
+            store: tools.store.clone(),
+            folder: self.folder.clone(),
+            journal,
+            prefix: self.prefix.clone(),
+            report,
+            options: Arc::clone(options),
+            clock: tools.clock.clone(),
+            entropy: tools.entropy.clone(),
+            pause: tools.pause.clone(),
+            progress: tools.progress.clone(),
+        }
+    }
+}
+
+/// Counts the lines of each file.
+fn count(folder: &AccountFolder, report: &mut TransferReport) -> Result<(), TransferError> {
+    for part in AccountPart::ALL {
+        let file = folder.file(part);
+        if file.is_file() {
+            let mut lines = 0;
+            for line in Lines::open(&file)? {
+                line?;
+                lines += 1;
+            }
+            report.counts(part).read = lines;
+        }
+    }
+    Ok(())
+}

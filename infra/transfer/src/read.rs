@@ -1,0 +1,278 @@
+//! Reads an account into a folder, part by part.
+
+mod lists;
+mod settings;
+mod templates;
+
+use std::fs;
+use std::sync::Arc;
+
+use http::StatusCode;
+use posthaste_store::{Account, Store, is_username};
+use serde_json::Value;
+
+use crate::TransferError;
+use crate::folder::{AccountFolder, LineWriter};
+use crate::journal::ImportJournal;
+use crate::part::{AccountPart, LEFT_BEHIND};
+use crate::report::TransferReport;
+use crate::source::{ReadFault, SourceApi};
+
+/// Items of a page, as the v3 API gives at most (API facts, "Pagination").
+const PAGE: usize = 500;
+
+/// One account that is read.
+pub(crate) struct AccountReader<'a> {
+    pub(crate) source: SourceApi,
+    pub(crate) folder: AccountFolder,
+    pub(crate) journal: &'a mut ImportJournal,
+    /// What the names of parts begin with in the journal: empty, or the name of the subuser.
+    pub(crate) prefix: String,
+    pub(crate) report: &'a mut TransferReport,
+    /// Where the accounts of subusers are found, if the functions of this process are read.
+    pub(crate) store: Option<Store>,
+}
+
+impl AccountReader<'_> {
+    /// Reads every part that was not read in this run, except the data of subusers.
+    pub(crate) async fn read(&mut self) -> Result<(), TransferError> {
+        let is_subuser = !self.prefix.is_empty();
+        for part in AccountPart::ALL {
+            let name = self.name(part);
+            if self.journal.is_read(&name) || (is_subuser && part == AccountPart::Subusers) {
+                continue;
+            }
+            self.source.progress().say(format!("reading {name}"));
+            match self.read_part(part).await {
+                Ok(()) => self.journal.note_read(&name)?,
+                Err(ReadFault::Key(why)) => return Err(TransferError::Key(why)),
+                Err(ReadFault::Folder(error)) => return Err(error.into()),
+                Err(fault @ (ReadFault::Refused(..) | ReadFault::Broken(_))) => {
+                    let what = format!("{name}: all that was not read");
+                    self.report.refuse(what, fault.to_string());
+                }
+            }
+        }
+        if !is_subuser {
+            self.note_left_behind().await?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn name(&self, part: AccountPart) -> String {
+        format!("{}{}", self.prefix, part.name())
+    }
+
+    async fn read_part(&mut self, part: AccountPart) -> Result<(), ReadFault> {
+        match part {
+            AccountPart::Domains => {
+                let items = self.pages("/v3/whitelabel/domains?", 50).await?;
+                self.replace(part, &items)
+            }
+            AccountPart::Senders => {
+                let items = self.senders().await?;
+                self.replace(part, &items)
+            }
+            AccountPart::Groups => {
+                let items = self.source.items("/v3/asm/groups").await?;
+                self.replace(part, &items)
+            }
+            AccountPart::GroupMembers => self.read_members().await,
+            AccountPart::Bounces
+            | AccountPart::Blocks
+            | AccountPart::InvalidEmails
+            | AccountPart::SpamReports
+            | AccountPart::Unsubscribes => self.read_list(part).await,
+            AccountPart::Templates => self.read_templates().await,
+            AccountPart::EventWebhooks => {
+                let items = self.event_webhooks().await?;
+                self.replace(part, &items)
+            }
+            AccountPart::ParseSettings => {
+                let found = self
+                    .source
+                    .value("/v3/user/webhooks/parse/settings")
+                    .await?;
+                self.replace(part, list_in(&found, "result"))
+            }
+            AccountPart::MailSettings | AccountPart::TrackingSettings => {
+                let items = self.settings(part).await?;
+                self.replace(part, &items)
+            }
+            AccountPart::Alerts => {
+                let items = self.source.items("/v3/alerts").await?;
+                self.replace(part, &items)
+            }
+            AccountPart::ApiKeys => {
+                let items = self.keys().await?;
+                self.replace(part, &items)
+            }
+            AccountPart::Subusers => {
+                let items = self.subusers().await?;
+                self.replace(part, &items)
+            }
+        }
+    }
+
+    /// Writes the file of a part anew.
+    fn replace(&mut self, part: AccountPart, items: &[Value]) -> Result<(), ReadFault> {
+        let draft = self.folder.draft(part);
+        let mut out = LineWriter::after(&draft, 0)?;
+        for item in items {
+            out.push(item)?;
+        }
+        out.flush()?;
+        drop(out);
+        fs::rename(draft, self.folder.file(part))?;
+        Ok(())
+    }
+
+    /// A list that comes in pages by `limit` and `offset`, up to a page without items; a service that knows no pages
+    /// gives the same again.
+    async fn pages(&mut self, path: &str, limit: usize) -> Result<Vec<Value>, ReadFault> {
+        let mut all: Vec<Value> = Vec::new();
+        let mut last = Vec::new();
+        loop {
+            let offset = all.len();
+            let page = format!("{path}limit={limit}&offset={offset}");
+            let items = self.source.items(&page).await?;
+            if items.is_empty() || items == last {
+                return Ok(all);
+            }
+            all.extend(items.iter().cloned());
+            if items.len() > limit {
+                return Ok(all);
+            }
+            last = items;
+        }
+    }
+
+    async fn subusers(&mut self) -> Result<Vec<Value>, ReadFault> {
+        let mut all = self.pages("/v3/subusers?", PAGE).await?;
+        for subuser in &mut all {
+            let Some(name) = username(subuser) else {
+                continue;
+            };
+            let path = format!("/v3/subusers/{}/credits", in_path(&name));
+            let credits = match self.source.value(&path).await {
+                Ok(credits) => credits,
+                // Not every plan has them.
+                Err(ReadFault::Refused(..)) => continue,
+                Err(fault) => return Err(fault),
+            };
+            if let Some(subuser) = subuser.as_object_mut() {
+                subuser.insert("credits".to_owned(), credits);
+            }
+        }
+        Ok(all)
+    }
+
+    /// The reader of a subuser's data.
+    ///
+    /// # Errors
+    /// When its folder cannot be made, or its account not be read. `None` for a name that no account here can have.
+    pub(crate) async fn subuser<'s>(
+        &'s mut self,
+        name: &str,
+        report: &'s mut TransferReport,
+    ) -> Result<Option<AccountReader<'s>>, TransferError> {
+        if !is_username(name) {
+            return Ok(None);
+        }
+        let account = match (&self.store, self.source.service()) {
+            (Some(store), crate::service::Service::Here(here)) => {
+                account_of(store, here.account(), name).await?
+            }
+            _ => None,
+        };
+        if self.source.is_here() && account.is_none() {
+            return Ok(None);
+        }
+        let folder = AccountFolder::create(self.folder.subuser(name))?;
+        let service = self.source.service().for_subuser(name, account);
+        Ok(Some(AccountReader {
+            source: self.source.with_service(service),
+            folder,
+            journal: &mut *self.journal,
+            prefix: format!("subusers/{name}/"),
+            report,
+            store: self.store.clone(),
+        }))
+    }
+
+    /// Counts what stays at the other service.
+    async fn note_left_behind(&mut self) -> Result<(), TransferError> {
+        for (what, path, name, reason) in LEFT_BEHIND {
+            let found = match self.source.value(path).await {
+                Ok(found) => found,
+                Err(ReadFault::Key(why)) => return Err(TransferError::Key(why)),
+                Err(ReadFault::Folder(error)) => return Err(error.into()),
+                // Not part of the plan, or of the key's scopes: whether there are any is unknown.
+                Err(ReadFault::Refused(status, _)) if is_absent(status) => continue,
+                Err(fault) => {
+                    self.report
+                        .refuse(what, format!("{reason} (not counted: {fault})"));
+                    continue;
+                }
+            };
+            let list = match name {
+                "" => found.as_array().map_or(&[][..], Vec::as_slice),
+                name => list_in(&found, name),
+            };
+            if !list.is_empty() {
+                self.report.refuse(format!("{} {what}", list.len()), reason);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_absent(status: StatusCode) -> bool {
+    matches!(
+        status,
+        StatusCode::NOT_FOUND
+            | StatusCode::FORBIDDEN
+            | StatusCode::UNAUTHORIZED
+            | StatusCode::BAD_REQUEST
+            | StatusCode::METHOD_NOT_ALLOWED
+    )
+}
+
+/// The account of a subuser here.
+pub(crate) async fn account_of(
+    store: &Store,
+    parent: &Account,
+    name: &str,
+) -> Result<Option<Arc<Account>>, TransferError> {
+    let Some(id) = store.subuser_id(&parent.id, name).await? else {
+        return Ok(None);
+    };
+    Ok(store.account(&id).await?.map(Arc::new))
+}
+
+/// The list under this name; none if it is no list.
+pub(crate) fn list_in<'v>(value: &'v Value, name: &str) -> &'v [Value] {
+    let list = value.get(name).and_then(Value::as_array);
+    list.map_or(&[], Vec::as_slice)
+}
+
+/// The text under this name.
+pub(crate) fn text_in<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
+    value.get(name)?.as_str()
+}
+
+pub(crate) fn username(subuser: &Value) -> Option<String> {
+    text_in(subuser, "username").map(str::to_owned)
+}
+
+/// A text as one segment of a path.
+pub(crate) fn in_path(text: &str) -> String {
+    use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+    const KEPT: percent_encoding::AsciiSet = NON_ALPHANUMERIC
+        .remove(b'-')
+        .remove(b'_')
+        .remove(b'.')
+        .remove(b'@')
+        .remove(b'+');
+    utf8_percent_encode(text, &KEPT).to_string()
+}

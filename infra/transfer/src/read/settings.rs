@@ -1,0 +1,85 @@
+//! Reads settings, event webhooks, senders and keys.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::{AccountReader, PAGE, in_path, list_in, text_in};
+use crate::part::{AccountPart, MAIL_SETTINGS, TRACKING_SETTINGS};
+use crate::source::ReadFault;
+
+impl AccountReader<'_> {
+    /// Each setting with its name. What the service does not have is left out.
+    pub(super) async fn settings(&mut self, part: AccountPart) -> Result<Vec<Value>, ReadFault> {
+        let table: &[(&str, &str)] = match part {
+            AccountPart::TrackingSettings => &TRACKING_SETTINGS,
+            _ => &MAIL_SETTINGS,
+        };
+        let mut found = Vec::new();
+        for (name, path) in table {
+            match self.source.value(path).await {
+                Ok(value) => found.push(json!({"name": name, "value": value})),
+                Err(ReadFault::Refused(StatusCode::NOT_FOUND, _)) => {}
+                Err(ReadFault::Refused(status, why)) => {
+                    let reason = format!("{} {why}", status.as_u16());
+                    self.report.refuse_item(part, name, reason);
+                }
+                Err(fault) => return Err(fault),
+            }
+        }
+        Ok(found)
+    }
+
+    /// All webhooks; of a service that has one only, that one.
+    pub(super) async fn event_webhooks(&mut self) -> Result<Vec<Value>, ReadFault> {
+        const ALL: &str = "/v3/user/webhooks/event/settings/all?include=account_status_change";
+        const OLDEST: &str = "/v3/user/webhooks/event/settings";
+        match self.source.value(ALL).await {
+            Ok(found) => Ok(list_in(&found, "webhooks").to_vec()),
+            Err(ReadFault::Refused(StatusCode::NOT_FOUND, _)) => {
+                let found = self.source.value(OLDEST).await?;
+                let has_url = text_in(&found, "url").is_some_and(|url| !url.is_empty());
+                Ok(has_url.then_some(found).into_iter().collect())
+            }
+            Err(fault) => Err(fault),
+        }
+    }
+
+    /// `lastSeenID` is the id of the last sender of the page before (API facts, "Others").
+    pub(super) async fn senders(&mut self) -> Result<Vec<Value>, ReadFault> {
+        let mut all: Vec<Value> = Vec::new();
+        let mut path = format!("/v3/verified_senders?limit={PAGE}");
+        loop {
+            let found = self.source.value(&path).await?;
+            let page = list_in(&found, "results");
+            let last = page.last().and_then(|sender| sender.get("id")).cloned();
+            let is_seen = all.last().and_then(|sender| sender.get("id")) == last.as_ref();
+            let Some(last) = last.filter(|_| !is_seen) else {
+                return Ok(all);
+            };
+            all.extend(page.iter().cloned());
+            path = format!("/v3/verified_senders?limit={PAGE}&lastSeenID={last}");
+        }
+    }
+
+    /// The list of keys has no scopes; each key has.
+    pub(super) async fn keys(&mut self) -> Result<Vec<Value>, ReadFault> {
+        let found = self.source.value("/v3/api_keys?limit=500").await?;
+        let mut keys = Vec::new();
+        for key in list_in(&found, "result") {
+            let Some(id) = key.get("api_key_id").and_then(Value::as_str) else {
+                continue;
+            };
+            let one = self
+                .source
+                .value(&format!("/v3/api_keys/{}", in_path(id)))
+                .await?;
+            // One of two documented forms (API facts, "API keys").
+            let one = match one.get("result").and_then(|list| list.get(0)) {
+                Some(one) => one.clone(),
+                None => one,
+            };
+            keys.push(one);
+        }
+        Ok(keys)
+    }
+}

@@ -1,0 +1,208 @@
+//! Writes authenticated domains, with new keys and therefore new records, and verified senders.
+
+use http::Method;
+use serde_json::{Map, Value, json};
+
+use super::AccountWriter;
+use crate::TransferError;
+use crate::part::AccountPart;
+use crate::read::{list_in, text_in};
+use crate::report::RecordChange;
+use crate::service::Here;
+
+const DOMAINS: &str = "/v3/whitelabel/domains";
+const SENDERS: &str = "/v3/verified_senders";
+
+/// Selectors in place of one that the other service's records have.
+const OTHER_SELECTORS: [&str; 3] = ["ph", "pi", "pj"];
+
+/// The fields of a sender that are its owner's.
+const SENDER_FIELDS: [&str; 11] = [
+    "nickname",
+    "from_email",
+    "from_name",
+    "reply_to",
+    "reply_to_name",
+    "address",
+    "address2",
+    "state",
+    "city",
+    "zip",
+    "country",
+];
+
+impl AccountWriter<'_> {
+    pub(super) async fn write_domains(&mut self) -> Result<(), TransferError> {
+        let part = AccountPart::Domains;
+        let items = self.items(part)?;
+        let mut existing = Vec::new();
+        if let Some(here) = self.target.clone() {
+            let path = format!("{DOMAINS}?limit=500");
+            let found = self.found(&here, &path).await?.unwrap_or_default();
+            existing = found.as_array().cloned().unwrap_or_default();
+        }
+        for item in items {
+            let domain = text_in(&item, "domain").unwrap_or_default().to_lowercase();
+            let subdomain = text_in(&item, "subdomain")
+                .unwrap_or_default()
+                .to_lowercase();
+            let key = format!("{subdomain}.{domain}");
+            let body = self.domain_body(&item, &domain, &subdomain);
+            if self.is_unchanged(part, &key, &body) {
+                continue;
+            }
+            let is_it = |own: &&Value| {
+                text_in(own, "domain") == Some(domain.as_str())
+                    && text_in(own, "subdomain") == Some(subdomain.as_str())
+            };
+            let own = existing.iter().find(is_it).cloned();
+            let Some(here) = self.account().cloned() else {
+                continue;
+            };
+            match self.place_domain(&here, own, &body).await? {
+                Ok(own) => {
+                    self.note_item(part, &key, &body)?;
+                    self.report.dns.push(RecordChange {
+                        domain,
+                        before: records(&item),
+                        publish: records(&own),
+                    });
+                }
+                Err(why) => self.report.refuse_item(part, &domain, why),
+            }
+        }
+        Ok(())
+    }
+
+    /// What the domain is made of, with a selector that the other service's records do not have: both sign meanwhile.
+    fn domain_body(&self, item: &Value, domain: &str, subdomain: &str) -> Value {
+        let hosts: Vec<String> = records(item);
+        let is_free = |selector: &&str| {
+            let [one, other] = [
+                format!("{selector}._domainkey."),
+                format!("{selector}2._domainkey."),
+            ];
+            !hosts
+                .iter()
+                .any(|host| host.contains(&one) || host.contains(&other))
+        };
+        let wanted = self.options.dkim_selector.as_str();
+        let mut selectors = [wanted].into_iter().chain(OTHER_SELECTORS);
+        let flag = |name: &str, default: bool| {
+            let value = item.get(name).and_then(Value::as_bool);
+            value.unwrap_or(default)
+        };
+        json!({
+            "domain": domain,
+            "subdomain": subdomain,
+            "custom_spf": flag("custom_spf", false),
+            "default": flag("default", false),
+            "automatic_security": flag("automatic_security", true),
+            "custom_dkim_selector": selectors.find(is_free).unwrap_or(wanted),
+        })
+    }
+
+    async fn place_domain(
+        &mut self,
+        here: &Here,
+        own: Option<Value>,
+        body: &Value,
+    ) -> Result<Result<Value, String>, TransferError> {
+        let Some(own) = own else {
+            let made = self.call(here, (Method::POST, DOMAINS), Some(body), None);
+            let made = made.await?;
+            if made.is_ok() {
+                self.report.counts(AccountPart::Domains).created += 1;
+            }
+            return Ok(made.map_err(|refusal| refusal.why));
+        };
+        let id = own.get("id").cloned().unwrap_or_default();
+        let change = json!({"default": body["default"], "custom_spf": body["custom_spf"]});
+        let path = format!("{DOMAINS}/{id}");
+        let changed = self.call(here, (Method::PATCH, &path), Some(&change), None);
+        Ok(match changed.await? {
+            Ok(_) => {
+                self.report.counts(AccountPart::Domains).changed += 1;
+                Ok(own)
+            }
+            Err(refusal) => Err(refusal.why),
+        })
+    }
+
+    pub(super) async fn write_senders(&mut self) -> Result<(), TransferError> {
+        let part = AccountPart::Senders;
+        let items = self.items(part)?;
+        let mut existing = Vec::new();
+        if let Some(here) = self.target.clone() {
+            let found = self.found(&here, SENDERS).await?.unwrap_or_default();
+            existing = list_in(&found, "results").to_vec();
+        }
+        let folded = |item: &Value| text_in(item, "from_email").map(str::to_lowercase);
+        for item in items {
+            let Some(email) = folded(&item) else {
+                self.report
+                    .refuse_item(part, "a sender", "it has no from_email");
+                continue;
+            };
+            let mut body = Map::new();
+            for name in SENDER_FIELDS {
+                if let Some(value) = text_in(&item, name) {
+                    body.insert(name.to_owned(), value.into());
+                }
+            }
+            let body = Value::Object(body);
+            if self.is_unchanged(part, &email, &body) {
+                continue;
+            }
+            let Some(here) = self.account().cloned() else {
+                continue;
+            };
+            let was_verified = item.get("verified").and_then(Value::as_bool) == Some(true);
+            let is_trusted = was_verified && self.options.trust_senders;
+            let here = if is_trusted { here.vouching() } else { here };
+            let own = existing
+                .iter()
+                .find(|own| folded(own).as_ref() == Some(&email));
+            let path = own.and_then(|own| Some(format!("{SENDERS}/{}", own.get("id")?)));
+            let (method, path) = match &path {
+                None => (Method::POST, SENDERS),
+                Some(path) => (Method::PATCH, path.as_str()),
+            };
+            match self.call(&here, (method, path), Some(&body), None).await? {
+                Ok(sender) => {
+                    let is_verified = sender.get("verified").and_then(Value::as_bool);
+                    if is_verified == Some(false) {
+                        let note = format!("sender {email}: a link was mailed to confirm it");
+                        self.report.notes.push(note);
+                    }
+                    let counts = self.report.counts(part);
+                    if own.is_some() {
+                        counts.changed += 1;
+                    } else {
+                        counts.created += 1;
+                    }
+                    self.note_item(part, &email, &body)?;
+                }
+                Err(refusal) => self.report.refuse_item(part, &email, refusal.why),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The records of a domain, as `TYPE HOST DATA`.
+fn records(domain: &Value) -> Vec<String> {
+    let dns = domain.get("dns").and_then(Value::as_object);
+    let record = |record: &Value| {
+        let text = |name: &str| text_in(record, name).unwrap_or_default().to_owned();
+        format!(
+            "{} {} {}",
+            text("type").to_uppercase(),
+            text("host"),
+            text("data")
+        )
+    };
+    dns.into_iter()
+        .flat_map(|dns| dns.values().map(record))
+        .collect()
+}

@@ -1,0 +1,98 @@
+//! Creates subusers; what is theirs follows in a folder of their own.
+
+use http::Method;
+use posthaste_store::is_username;
+use serde_json::{Value, json};
+
+use super::AccountWriter;
+use crate::TransferError;
+use crate::part::AccountPart;
+use crate::read::{account_of, in_path, text_in, username};
+use crate::service::Here;
+
+const PART: AccountPart = AccountPart::Subusers;
+const PATH: &str = "/v3/subusers";
+
+impl AccountWriter<'_> {
+    /// The names of the subusers of the folder that the account has now, or in a plan would have.
+    pub(crate) async fn write_subusers(&mut self) -> Result<Vec<String>, TransferError> {
+        let mut names = Vec::new();
+        for item in self.items(PART)? {
+            let name = username(&item).unwrap_or_default();
+            if !is_username(&name) {
+                self.report
+                    .refuse_item(PART, &name, "no user name of this service");
+                continue;
+            }
+            if self.is_unchanged(PART, &name, &item) {
+                names.push(name);
+                continue;
+            }
+            let Some(here) = self.account().cloned() else {
+                names.push(name);
+                continue;
+            };
+            match self.place_subuser(&here, &name, &item).await? {
+                Ok(()) => {
+                    self.note_item(PART, &name, &item)?;
+                    names.push(name);
+                }
+                Err(why) => self.report.refuse_item(PART, &name, why),
+            }
+        }
+        Ok(names)
+    }
+
+    async fn place_subuser(
+        &mut self,
+        here: &Here,
+        name: &str,
+        item: &Value,
+    ) -> Result<Result<(), String>, TransferError> {
+        let one = format!("{PATH}/{}", in_path(name));
+        let existing = account_of(&self.store, here.account(), name).await?;
+        if existing.is_none() {
+            // There is no web application to log in to: the password is discarded.
+            let body = json!({"username": name, "email": text_in(item, "email"),
+                "password": "none", "ips": []});
+            let made = self.call(here, (Method::POST, PATH), Some(&body), None);
+            if let Err(refusal) = made.await? {
+                return Ok(Err(refusal.why));
+            }
+        }
+        let disabled = item
+            .get("disabled")
+            .and_then(Value::as_bool)
+            .unwrap_or(false);
+        if disabled || existing.is_some() {
+            let body = json!({"disabled": disabled});
+            let changed = self.call(here, (Method::PATCH, &one), Some(&body), None);
+            if let Err(refusal) = changed.await? {
+                return Ok(Err(refusal.why));
+            }
+        }
+        let credits = item.get("credits").filter(|credits| credits.is_object());
+        if let Some(credits) = credits {
+            let path = format!("{one}/credits");
+            let own = self.found(here, &path).await?.unwrap_or_default();
+            let names = ["type", "reset_frequency", "total"];
+            let is_same = names.iter().all(|name| own.get(name) == credits.get(name));
+            if !is_same {
+                let body = json!({"type": credits["type"], "total": credits["total"],
+                    "reset_frequency": credits["reset_frequency"]});
+                let changed = self.call(here, (Method::PUT, &path), Some(&body), None);
+                if let Err(refusal) = changed.await? {
+                    let what = format!("subusers: the credits of {name}");
+                    self.report.refuse(what, refusal.why);
+                }
+            }
+        }
+        let counts = self.report.counts(PART);
+        if existing.is_some() {
+            counts.changed += 1;
+        } else {
+            counts.created += 1;
+        }
+        Ok(Ok(()))
+    }
+}

@@ -1,0 +1,172 @@
+//! An import that is stopped anywhere, and one that is repeated.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use posthaste_store::SuppressionList;
+use posthaste_transfer::import;
+use serde_json::{Value, json};
+use tokio::sync::Notify;
+
+use crate::fixture::{Service, args, masked};
+
+/// Runs an import up to its `steps`th line of progress; whether it came to its end.
+async fn stopped_after(to: &Service, flags: &str, steps: usize) -> bool {
+    let (count, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
+    let notify = Arc::clone(&stop);
+    let tools = to.tools_with(move |_| {
+        if count.fetch_add(1, Ordering::SeqCst) + 1 == steps {
+            notify.notify_one();
+        }
+    });
+    let args = args(flags);
+    tokio::select! {
+        biased;
+        () = stop.notified() => false,
+        done = import(&args, &tools) => {
+            done.unwrap();
+            true
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_is_stopped_anywhere_goes_on() {
+    let (from, to) = (Service::start("ada").await, Service::start("ada").await);
+    from.fill().await;
+    let folder = tempfile::tempdir().unwrap();
+    let (first, second) = (folder.path().join("first"), folder.path().join("second"));
+    from.export(&first).await;
+    let flags = format!("--from {} --trust-senders", first.display());
+    let mut steps = 1;
+    while !stopped_after(&to, &flags, steps).await {
+        steps += 1;
+    }
+    assert!(steps > 15, "{steps}");
+    to.export(&second).await;
+    let (before, after) = (masked(&first), masked(&second));
+    for (name, text) in &before {
+        assert_eq!(text, &after[name], "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_later_run_takes_only_what_changed() {
+    let (from, to) = (Service::start("ada").await, Service::start("ada").await);
+    from.fill().await;
+    let folder = tempfile::tempdir().unwrap();
+    let (first, state) = (folder.path().join("first"), folder.path().join("state"));
+    from.export(&first).await;
+    let flags = |from: &str| {
+        let from = folder.path().join(from);
+        format!(
+            "--from {} --state {} --trust-senders",
+            from.display(),
+            state.display()
+        )
+    };
+    to.import(&flags("first")).await.unwrap();
+    let report = to.import(&flags("first")).await.unwrap();
+    for (part, counts) in &report.parts {
+        assert_eq!(
+            (counts.created, counts.changed, counts.refused),
+            (0, 0, 0),
+            "{part}"
+        );
+        assert_eq!(counts.unchanged, counts.read, "{part}");
+    }
+    assert_eq!(report.keys, []);
+
+    // What was changed here stays; what was changed there comes.
+    to.call(
+        "DELETE",
+        "/v3/suppression/bounces/bounced7@example.org",
+        Value::Null,
+    )
+    .await;
+    let own = to
+        .call(
+            "GET",
+            "/v3/templates?generations=legacy,dynamic",
+            Value::Null,
+        )
+        .await;
+    let ids: Vec<&str> = own["templates"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|t| t["id"].as_str().unwrap())
+        .collect();
+    to.call(
+        "PATCH",
+        &format!("/v3/templates/{}", ids[0]),
+        json!({"name": "Mine"}),
+    )
+    .await;
+    from.call(
+        "PATCH",
+        &format!("/v3/templates/{}", ids[1]),
+        json!({"name": "Theirs"}),
+    )
+    .await;
+    from.suppress(SuppressionList::Bounces, "later", 3).await;
+    let again = folder.path().join("again");
+    from.export(&again).await;
+    let report = to.import(&flags("again")).await.unwrap();
+    assert_eq!(report.parts["templates"].changed, 1, "{}", report.text());
+    assert_eq!(
+        report.parts["bounces"].created, 4,
+        "three, and one whose list begins anew"
+    );
+    let name = |id: &str| format!("/v3/templates/{id}");
+    assert_eq!(
+        to.call("GET", &name(ids[0]), Value::Null).await["name"],
+        "Mine"
+    );
+    assert_eq!(
+        to.call("GET", &name(ids[1]), Value::Null).await["name"],
+        "Theirs"
+    );
+}
+
+#[tokio::test]
+async fn a_plan_changes_nothing() {
+    let (from, to) = (Service::start("ada").await, Service::start("ada").await);
+    from.fill().await;
+    let folder = tempfile::tempdir().unwrap();
+    let [path, before, after] = ["out", "before", "after"].map(|name| folder.path().join(name));
+    from.export(&path).await;
+    to.export(&before).await;
+    let files = || std::fs::read_dir(&path).unwrap().count();
+    let count = files();
+    let report = to
+        .import(&format!("--from {} --dry-run", path.display()))
+        .await
+        .unwrap();
+    assert_eq!(report.parts["bounces"].created, 603);
+    assert_eq!(report.parts["templates"].created, 2);
+    assert_eq!(report.subusers[0].parts["groups"].created, 1);
+    assert!(
+        report.text().starts_with("Plan for account ada"),
+        "{}",
+        report.text()
+    );
+    assert_eq!(files(), count, "a file beside the export");
+    to.export(&after).await;
+    assert_eq!(masked(&before), masked(&after));
+}
+
+#[tokio::test]
+async fn a_folder_of_another_import_and_one_with_files_are_refused() {
+    let (from, to) = (Service::start("ada").await, Service::start("grace").await);
+    let folder = tempfile::tempdir().unwrap();
+    let (path, state) = (folder.path().join("out"), folder.path().join("state"));
+    from.export(&path).await;
+    let flags = format!("--from {} --state {}", path.display(), state.display());
+    from.import(&flags).await.unwrap();
+    let refused = to.import(&flags).await.unwrap_err();
+    assert!(refused.to_string().contains("--state"), "{refused}");
+    assert_eq!(refused.exit_code(), 4);
+    let refused = to.import("--from nowhere").await.unwrap_err();
+    assert_eq!(refused.exit_code(), 2);
+}

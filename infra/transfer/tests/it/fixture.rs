@@ -1,0 +1,323 @@
+//! A service with an account, and what an owner has in one.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use clap::Parser as _;
+use posthaste_http::{Authorizer, Routes};
+use posthaste_model::Timestamp;
+use posthaste_store::{ListEntry, Mark, SuppressionList};
+use posthaste_testkit::{Api, Services, Tenant, TestClock, entropy};
+use posthaste_transfer::{
+    Export, Import, Pause, Progress, TransferError, TransferReport, TransferTools, export, import,
+};
+use serde_json::{Value, json};
+
+/// A second at which things were listed: some months before the clock of tests.
+pub(crate) const THEN: i64 = 1_790_000_000;
+
+/// A service with one account.
+pub(crate) struct Service {
+    pub(crate) services: Services,
+    pub(crate) tenant: Tenant,
+}
+
+/// All functions that an account's things belong to.
+fn routes(services: &Services) -> Routes {
+    let gate: Authorizer = services.gate();
+    let platform = services.platform();
+    let g = || gate.clone();
+    Routes::new(g())
+        .merge(account_settings::routes(
+            account_settings::App::from_env(&platform).unwrap(),
+            g(),
+        ))
+        .merge(api_keys::routes(
+            api_keys::App::from_env(&platform).unwrap(),
+            g(),
+        ))
+        .merge(event_settings::routes(
+            event_settings::App::from_env(&platform).unwrap(),
+            g(),
+        ))
+        .merge(parse_settings::routes(
+            parse_settings::App::from_env(&platform).unwrap(),
+            g(),
+        ))
+        .merge(sender_identity::routes(
+            sender_identity::App::from_env(&platform).unwrap(),
+            g(),
+        ))
+        .merge(subusers::routes(
+            subusers::App::from_env(&platform).unwrap(),
+            g(),
+        ))
+        .merge(suppressions::routes(
+            suppressions::App::from_env(&platform).unwrap(),
+            g(),
+        ))
+        .merge(templates::routes(
+            templates::App::from_env(&platform).unwrap(),
+            g(),
+        ))
+}
+
+impl Service {
+    pub(crate) async fn start(username: &str) -> Self {
+        let services = Services::start().await.any_sender();
+        let tenant = Tenant::new(&services.store, username, services.clock.now()).await;
+        Self { services, tenant }
+    }
+
+    pub(crate) fn router(&self) -> Router {
+        routes(&self.services).into_router()
+    }
+
+    pub(crate) fn tools(&self) -> TransferTools {
+        self.tools_with(|_| ())
+    }
+
+    /// Tools whose waits move the clock of the test on, and whose progress goes to `show`.
+    pub(crate) fn tools_with(
+        &self,
+        show: impl Fn(String) + Send + Sync + 'static,
+    ) -> TransferTools {
+        let clock: TestClock = self.services.clock.clone();
+        TransferTools {
+            account: Arc::new(self.tenant.account.clone()),
+            store: self.services.store.clone(),
+            clock: clock.clock(),
+            entropy: entropy(),
+            api: self.router(),
+            pause: Pause::new(move |wait: Duration| {
+                clock.advance_ms(i64::try_from(wait.as_millis()).unwrap());
+                Box::pin(tokio::task::yield_now())
+            }),
+            progress: Progress::new(show),
+        }
+    }
+
+    pub(crate) async fn export(&self, folder: &Path) -> TransferReport {
+        let name = self.tenant.account.username.clone();
+        let args = Export {
+            folder: folder.to_owned(),
+            account: name,
+        };
+        export(&args, &self.tools()).await.unwrap()
+    }
+
+    pub(crate) async fn import(&self, flags: &str) -> Result<TransferReport, TransferError> {
+        import(&args(flags), &self.tools()).await
+    }
+
+    /// A call of the owner's, which succeeds.
+    pub(crate) async fn call(&self, method: &str, path: &str, body: Value) -> Value {
+        self.call_as("", method, path, body).await
+    }
+
+    pub(crate) async fn call_as(
+        &self,
+        subuser: &str,
+        method: &str,
+        path: &str,
+        body: Value,
+    ) -> Value {
+        let api = Api::new(routes(&self.services));
+        let ask = api.ask(method.parse().unwrap(), path).key(&self.tenant.key);
+        let ask = if body.is_null() { ask } else { ask.json(&body) };
+        let ask = if subuser.is_empty() {
+            ask
+        } else {
+            ask.as_if(subuser)
+        };
+        let answer = ask.send().await;
+        let text = String::from_utf8_lossy(&answer.body).into_owned();
+        assert!(answer.status.is_success(), "{method} {path}: {text}");
+        serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// Puts addresses on a list, each a second after the other.
+    pub(crate) async fn suppress(&self, list: SuppressionList, name: &str, count: i64) {
+        let account = &self.tenant.account.id;
+        let entry = |i: i64| ListEntry {
+            folded: format!("{name}{i}@example.org"),
+            list,
+            mark: Mark {
+                at: Timestamp(THEN + i),
+                reason: Some(format!("550 5.1.1 no \"{name}\", {i}")),
+                status: Some("5.1.1".to_owned()),
+                ip: Some("192.0.2.7".to_owned()),
+            },
+        };
+        let entries = (0..count).map(entry).collect();
+        self.services
+            .store
+            .suppress_many(account, entries)
+            .await
+            .unwrap();
+    }
+
+    /// What an owner has, of every part.
+    #[expect(clippy::too_many_lines, reason = "one thing of each part")]
+    pub(crate) async fn fill(&self) {
+        self.call(
+            "POST",
+            "/v3/whitelabel/domains",
+            json!({"domain": "example.com", "subdomain": "em1", "default": true}),
+        )
+        .await;
+        let sender = json!({"nickname": "Ada", "from_email": "ada@example.com",
+            "reply_to": "ada@example.com", "city": "London"});
+        self.call("POST", "/v3/verified_senders", sender).await;
+        for (name, is_default) in [("Gone", false), ("News", true), ("Offers", false)] {
+            let body = json!({"name": name, "description": format!("{name}, weekly"), "is_default": is_default});
+            self.call("POST", "/v3/asm/groups", body).await;
+        }
+        self.call("DELETE", "/v3/asm/groups/1", Value::Null).await;
+        self.suppress(SuppressionList::Group(2), "left", 5).await;
+        self.suppress(SuppressionList::Group(3), "left", 3).await;
+        self.suppress(SuppressionList::Bounces, "bounced", 603)
+            .await;
+        self.suppress(SuppressionList::Blocks, "blocked", 2).await;
+        self.suppress(SuppressionList::InvalidEmails, "bad", 2)
+            .await;
+        self.suppress(SuppressionList::SpamReports, "spam", 2).await;
+        self.suppress(SuppressionList::Unsubscribes, "left", 4)
+            .await;
+        for (name, generation, html, data) in [
+            ("Receipt", "dynamic", "<p>{{name}}</p>", r#"{"name":"Ada"}"#),
+            ("Wrapper", "legacy", "<p><%body%></p>", ""),
+        ] {
+            let body = json!({"name": name, "generation": generation});
+            let template = self.call("POST", "/v3/templates", body).await;
+            let versions = format!(
+                "/v3/templates/{}/versions",
+                template["id"].as_str().unwrap()
+            );
+            for (version, active) in [("first", 0), ("second", 1), ("third", 0)] {
+                let mut body = json!({"name": version, "subject": "ü", "html_content": html,
+                    "active": active});
+                if !data.is_empty() {
+                    body["test_data"] = data.into();
+                }
+                self.call("POST", &versions, body).await;
+            }
+        }
+        let hook = json!({"url": "https://hooks.example.com/a", "enabled": true, "bounce": true,
+            "friendly_name": "Main"});
+        let hook = self
+            .call("POST", "/v3/user/webhooks/event/settings", hook)
+            .await;
+        let signed = format!(
+            "/v3/user/webhooks/event/settings/signed/{}",
+            hook["id"].as_str().unwrap()
+        );
+        self.call("PATCH", &signed, json!({"enabled": true})).await;
+        let parse = json!({"hostname": "in.example.com", "url": "https://hooks.example.com/in",
+            "send_raw": true});
+        self.call("POST", "/v3/user/webhooks/parse/settings", parse)
+            .await;
+        let footer = json!({"enabled": true, "html_content": "<p>Bye</p>", "plain_content": "Bye"});
+        self.call("PATCH", "/v3/mail_settings/footer", footer).await;
+        let click = json!({"enabled": true});
+        self.call("PATCH", "/v3/tracking_settings/click", click)
+            .await;
+        let alert = json!({"type": "usage_limit", "percentage": 90, "email_to": "ada@example.com"});
+        self.call("POST", "/v3/alerts", alert).await;
+        let key = json!({"name": "Shop", "scopes": ["mail.send", "templates.read"]});
+        self.call("POST", "/v3/api_keys", key).await;
+        let subuser =
+            json!({"username": "shop", "email": "shop@example.com", "password": "x", "ips": []});
+        self.call("POST", "/v3/subusers", subuser).await;
+        let credits = json!({"type": "recurring", "reset_frequency": "daily", "total": 50});
+        self.call("PUT", "/v3/subusers/shop/credits", credits).await;
+        let group = json!({"name": "Shop's", "description": "of the subuser"});
+        self.call_as("shop", "POST", "/v3/asm/groups", group).await;
+        let left = json!({"recipient_emails": ["eve@example.org"]});
+        let members = "/v3/asm/groups/1/suppressions";
+        self.call_as("shop", "POST", members, left).await;
+    }
+}
+
+/// Flags as a command line has them.
+pub(crate) fn args(flags: &str) -> Import {
+    #[derive(clap::Parser)]
+    struct ImportLine {
+        #[command(flatten)]
+        import: Import,
+    }
+    let line = format!("import --account x {flags}");
+    ImportLine::parse_from(line.split_whitespace()).import
+}
+
+/// The files of an export, with ids and times of this service masked: what else differs is a difference.
+pub(crate) fn masked(folder: &Path) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    collect(folder, folder, &mut files);
+    files
+}
+
+fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
+    for entry in folder.read_dir().unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            collect(root, &path, files);
+            continue;
+        }
+        if path.extension().is_none_or(|end| end != "jsonl") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let lines = text.lines().map(|line| {
+            let mut item: Value = serde_json::from_str(line).unwrap();
+            mask(&name, &mut item);
+            item.to_string()
+        });
+        let own = path.strip_prefix(root).unwrap().to_str().unwrap();
+        files.insert(own.to_owned(), lines.collect::<Vec<_>>().join("\n"));
+    }
+}
+
+fn mask(file: &str, item: &mut Value) {
+    // The ids of these are kept, and their times.
+    let is_kept = [
+        "groups",
+        "group_members",
+        "bounces",
+        "blocks",
+        "invalid_emails",
+        "spam_reports",
+        "unsubscribes",
+    ]
+    .contains(&file);
+    if is_kept {
+        return;
+    }
+    match item {
+        Value::Array(items) => items.iter_mut().for_each(|item| mask(file, item)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                let is_id = (name == "id" && file != "templates")
+                    || ["user_id", "api_key_id", "public_key", "dns"].contains(&name.as_str());
+                let is_time = ["created_at", "updated_at", "created_date", "updated_date"]
+                    .contains(&name.as_str());
+                if (is_id || is_time) && !value.is_null() {
+                    *value = "…".into();
+                } else if name == "username" && file == "domains" {
+                    *value = "…".into();
+                } else {
+                    mask(file, value);
+                }
+            }
+        }
+        _ => {}
+    }
+}

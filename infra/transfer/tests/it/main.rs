@@ -1,0 +1,6 @@
+//! Accounts that move: by a folder, and from a service behind faults.
+
+mod again;
+mod faults;
+mod fixture;
+mod round_trip;
