@@ -18,7 +18,8 @@ fn level(name: &str) -> Option<u8> {
         "posthaste-runtime" => 4,
         "posthaste-erasure" | "posthaste-notices" | "posthaste-outage" | "posthaste-replay" => 5,
         "posthaste-mailbox" => 6,
-        "posthaste-operator" | "posthaste-submission" | "posthaste-transfer" => 7,
+        // The console shows what other functions answer.
+        "console" | "posthaste-operator" | "posthaste-submission" | "posthaste-transfer" => 7,
         "posthaste" => 8,
         "posthaste-testkit" => 9,
         "posthaste-hello" | "posthaste-hostile" | "posthaste-tests" => 10,

@@ -26,6 +26,7 @@ pub(crate) fn tools(
     engine: &Engine,
     blob: Blob,
     mailbox: &Mailbox,
+    public_url: String,
 ) -> Tools {
     Tools {
         store: table.store.clone(),
@@ -39,6 +40,7 @@ pub(crate) fn tools(
         ses: None,
         resolver: None,
         elsewhere: Some(open_mailbox(mailbox)),
+        public_url: Some(public_url),
     }
 }
 

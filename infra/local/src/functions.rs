@@ -47,11 +47,12 @@ macro_rules! worker {
 }
 
 /// By the name of its folder in `functions`.
-pub const FUNCTIONS: [(&str, Function); 20] = [
+pub const FUNCTIONS: [(&str, Function); 21] = [
     ("access-settings", http!(access_settings)),
     ("account-settings", http!(account_settings)),
     ("activity", http!(activity)),
     ("api-keys", http!(api_keys)),
+    ("console", http!(console)),
     ("delivery", worker!(delivery)),
     ("event-settings", http!(event_settings)),
     ("first-account", worker!(first_account)),

@@ -17,6 +17,7 @@ pub fn json(host: &Host, settings: &HostSettings) -> String {
         "api_key": host.key,
         "account": host.account,
         "notice": host.notice,
+        "console": host.console,
         "mailbox": format!("http://{}", host.mailbox),
         "inbound": format!("smtp://{}", host.smtp),
         "submission": format!("smtp://{}", host.submission),
@@ -43,6 +44,9 @@ pub fn text(host: &Host, settings: &HostSettings) -> String {
         None => "recorded by the embedded relay".to_owned(),
         Some(_) => "handed to the relay you named".to_owned(),
     };
+    let console = host.console.as_ref().map_or_else(String::new, |link| {
+        format!("\n  Console   {link}\n            (opens one session within 15 minutes)")
+    });
     let no_login = host.no_login.map_or_else(String::new, |address| {
         format!("\n  No login  smtp://{address} (with any login too)")
     });
@@ -73,7 +77,7 @@ pub fn text(host: &Host, settings: &HostSettings) -> String {
         "Posthaste {version}
 
   API       {scheme}://{api}
-  API key   {first}
+  API key   {first}{console}
   Mailbox   http://{mailbox}
   Inbound   smtp://{smtp}
   Submit    smtp://{submission} (user apikey, password: the API key){no_login}

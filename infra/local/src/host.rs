@@ -28,7 +28,10 @@ use crate::table::{RowExpiry, Table};
 use crate::transfer::TransferHost;
 use crate::turnable_clock::{self, ClockHand};
 use crate::workers::stopped;
-use crate::{api, certificates, commands, first, inbound, mailbox_page, platform, relay, workers};
+use crate::{
+    api, certificates, commands, console_link, first, inbound, mailbox_page, platform, relay,
+    workers,
+};
 
 /// A running host.
 pub struct Host {
@@ -43,6 +46,8 @@ pub struct Host {
     pub account: AccountId,
     /// A one-sentence note for the developer, when the first account or its key has changed.
     pub notice: Option<String>,
+    /// A link that signs the first account in to the console once; `None` when that account was deleted.
+    pub console: Option<String>,
     /// Whether the API speaks HTTPS.
     pub https: bool,
     store: Store,
@@ -272,8 +277,11 @@ impl Host {
             inbound,
         ];
         servers.extend(submitting);
+        let base = console_link::base(api, https);
+        let console = console_link::make(settings, &table.store, &first.account, &base).await;
+        let console = explained(&table, console)?;
         if let Some(folder) = settings.data.clone() {
-            let tools = commands::tools(settings, &table, &engine, blob, &mailbox);
+            let tools = commands::tools(settings, &table, &engine, blob, &mailbox, base);
             let transfer = TransferHost::new(&platform, &gate, &mail_send, &table)?;
             servers.extend(commands::serve(folder, (tools, transfer), stop.clone()));
         }
@@ -289,6 +297,7 @@ impl Host {
             key: first.key,
             account: first.account,
             notice: first.notice,
+            console,
             https,
             store,
             sweep,

@@ -284,6 +284,7 @@ impl Operator {
             ses: Some(Ses::new(platform.aws("--aws")?, None)),
             resolver: Resolver::system().ok(),
             elsewhere: None,
+            public_url: platform.env().get("PUBLIC_URL"),
         };
         let done = posthaste_operator::run(&self.command, &tools).await;
         let table = platform.env().get("TABLE_NAME").unwrap_or_default();
@@ -312,6 +313,7 @@ impl Operator {
             ses: None,
             resolver: None,
             elsewhere: Some(closed_mailbox(folder.path(""), clock.clone())),
+            public_url: None,
         };
         let done = posthaste_operator::run(&self.command, &tools).await;
         let done = done.map_err(|error| {

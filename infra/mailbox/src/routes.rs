@@ -77,7 +77,13 @@ fn all_routes(app: App) -> Router {
         .route("/readyz", get(async || "ok"))
         .route(
             "/style.css",
-            asset("text/css", include_str!("../ui/style.css")),
+            asset(
+                "text/css",
+                concat!(
+                    include_str!("../../../functions/console/ui/base.css"),
+                    include_str!("../ui/style.css")
+                ),
+            ),
         )
         .route(
             "/app.js",

@@ -7,6 +7,7 @@
 mod access;
 mod account;
 mod account_lookup;
+mod console;
 mod create_account;
 mod credits;
 mod dead_jobs;
@@ -53,6 +54,8 @@ pub struct Tools {
     pub resolver: Option<Resolver>,
     /// What a local host stores of addresses beside the table and the bucket.
     pub elsewhere: Option<OtherStore>,
+    /// The address at which browsers reach the service, if it is known.
+    pub public_url: Option<String>,
 }
 
 /// What an operator can do to a table.
@@ -67,6 +70,9 @@ pub enum Command {
     /// Show an account's IP allow list, or clear it for an owner who is locked out
     #[command(subcommand)]
     Access(access::Command),
+    /// Sign in to the web console
+    #[command(subcommand)]
+    Console(console::Command),
     /// How much an account may send
     #[command(subcommand)]
     Credits(credits::Command),
@@ -87,6 +93,7 @@ pub async fn run(command: &Command, tools: &Tools) -> Result<Report, CommandErro
         Command::Account(command) => account::run(command, tools).await,
         Command::Key(command) => key::run(command, tools).await,
         Command::Access(command) => access::run(command, tools).await,
+        Command::Console(command) => console::run(command, tools).await,
         Command::Credits(command) => credits::run(command, tools).await,
         Command::DeadLetters(command) => dead_letters::run(command, tools).await,
         Command::Ses(command) => ses::run(command, tools).await,

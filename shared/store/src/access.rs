@@ -26,6 +26,7 @@ pub use profile::Profile;
 pub use rates::RateWindow;
 pub use sessions::{
     ConsoleSession, ConsoleToken, LINK_LIFE, MOST_SESSIONS, SESSION_IDLE, SESSION_LIFE,
+    SIGN_IN_PATH,
 };
 pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};
 pub use status::{AccountStatus, SuspensionCause, SuspensionChange};

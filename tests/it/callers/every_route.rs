@@ -17,7 +17,7 @@ const ANY_KEY: [(&str, &str); 1] = [("GET /v3/scopes", "a key may always know wh
 const SCOPES: &str = include_str!("scopes.txt");
 
 /// Paths that need no key at all, by how they begin, and why.
-const PUBLIC: [(&str, &str); 9] = [
+const PUBLIC: [(&str, &str); 10] = [
     ("/", "where things are, the same for every reader"),
     (
         "/forwards/confirm/",
@@ -38,6 +38,10 @@ const PUBLIC: [(&str, &str); 9] = [
         "the API reference and the catalogue of errors, the same for every reader",
     ),
     ("/openapi.json", "the API reference as a document"),
+    (
+        "/console",
+        "pages ask for the session themselves, and lead who has none to the page to sign in",
+    ),
     ("/asm/", "the pages behind a mail's own links, signed"),
 ];
 

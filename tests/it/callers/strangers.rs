@@ -218,6 +218,8 @@ impl Ids {
             "group_id" => self.group.to_string(),
             "alert_id" => self.alert.to_string(),
             "pool_name" => self.pool.clone(),
+            "page" => "activity".to_owned(),
+            "id" if route.path.starts_with("/console/") => self.message.clone(),
             // The deployment has no address of its own here.
             "id" if route.path.contains("/whitelabel/ips/") => "987654".to_owned(),
             "email" => self.email.clone(),

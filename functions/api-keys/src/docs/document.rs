@@ -11,7 +11,7 @@ use posthaste_model::DropReason;
 use serde_json::{Map, Value, json};
 
 /// What each function says of its routes. Its tests make the file (see `posthaste_testkit::reference`).
-const REFERENCES: [&str; 14] = [
+const REFERENCES: [&str; 15] = [
     include_str!("../../../mail-send/reference.json"),
     include_str!("../../../mail-batch/reference.json"),
     include_str!("../../../templates/reference.json"),
@@ -26,6 +26,7 @@ const REFERENCES: [&str; 14] = [
     include_str!("../../../subusers/reference.json"),
     include_str!("../../../account-settings/reference.json"),
     include_str!("../../../tracking/reference.json"),
+    include_str!("../../../console/reference.json"),
 ];
 
 const BASE: &str = include_str!("base.json");

@@ -36,6 +36,7 @@ impl TestApp {
             ses: None,
             resolver: None,
             elsewhere: None,
+            public_url: None,
         };
         Self {
             tools,

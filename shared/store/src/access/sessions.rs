@@ -25,6 +25,9 @@ pub const SESSION_LIFE: i64 = 7 * 86_400;
 /// Seconds for which a link opens a session.
 pub const LINK_LIFE: i64 = 15 * 60;
 
+/// The page of the console behind a link.
+pub const SIGN_IN_PATH: &str = "/console/sign-in";
+
 /// Seconds between two writes of when a session was last used.
 const TOUCH: i64 = 15 * 60;
 
@@ -81,6 +84,12 @@ impl ConsoleToken {
     /// The token in clear, for the one time it is handed over.
     pub fn expose(&self) -> &str {
         &self.text
+    }
+
+    /// The link that this token opens a session with, of the service at this address.
+    pub fn link(&self, base: &str) -> String {
+        let base = base.trim_end_matches('/');
+        format!("{base}{SIGN_IN_PATH}?token={}", self.text)
     }
 
     /// What is stored. The secret has 256 random bits, so a plain hash cannot be brute-forced.

@@ -1,0 +1,118 @@
+//! What the pages read: answers of `/v3` to the reader of the page, without a way through the network.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::to_bytes;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use posthaste_http::BrowserRequest;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tower::ServiceExt as _;
+
+use crate::texts;
+
+/// The longest answer that a page reads. The longest of a list has 1,000 mails of some hundred bytes each.
+const LONGEST_ANSWER: usize = 8 << 20;
+
+/// The calls of the API, behind their guards.
+#[derive(Clone)]
+pub(crate) struct ApiRouter(Router);
+
+impl ApiRouter {
+    pub(crate) fn new(router: Router) -> Self {
+        Self(router)
+    }
+
+    /// Reads as the caller of this request.
+    pub(crate) fn for_reader(&self, request: BrowserRequest) -> ApiReader {
+        ApiReader {
+            router: self.0.clone(),
+            request: Arc::new(request),
+        }
+    }
+}
+
+/// The API as one caller is answered.
+#[derive(Clone)]
+pub(crate) struct ApiReader {
+    router: Router,
+    request: Arc<BrowserRequest>,
+}
+
+/// Why a page cannot show an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct ReadError {
+    pub(crate) status: StatusCode,
+    /// In the API's own words.
+    pub(crate) message: String,
+}
+
+impl ReadError {
+    fn broken() -> Self {
+        Self {
+            status: StatusCode::INTERNAL_SERVER_ERROR,
+            message: texts::UNREADABLE.to_owned(),
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct ErrorAnswer {
+    errors: Vec<ErrorMessage>,
+}
+
+#[derive(Deserialize)]
+struct ErrorMessage {
+    message: String,
+}
+
+impl ApiReader {
+    /// What `GET` of this path answers.
+    ///
+    /// # Errors
+    /// The API's refusal.
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, ReadError> {
+        self.get_with_headers(path).await.map(|(_, answer)| answer)
+    }
+
+    /// The same with the headers of the answer.
+    pub(crate) async fn get_with_headers<T: DeserializeOwned>(
+        &self,
+        path: &str,
+    ) -> Result<(HeaderMap, T), ReadError> {
+        let request = self.request.read(path).ok_or_else(ReadError::broken)?;
+        let Ok(answer) = self.router.clone().oneshot(request).await;
+        let status = answer.status();
+        let headers = answer.headers().clone();
+        let body = body_of(answer).await?;
+        if status.is_success() {
+            let read = serde_json::from_slice(&body);
+            return match read {
+                Ok(answer) => Ok((headers, answer)),
+                Err(error) => {
+                    tracing::error!(%error, "a page cannot read an answer of the API: {error}");
+                    Err(ReadError::broken())
+                }
+            };
+        }
+        let said: Option<ErrorAnswer> = serde_json::from_slice(&body).ok();
+        let messages = said.into_iter().flat_map(|said| said.errors);
+        let messages: Vec<String> = messages.map(|error| error.message).collect();
+        Err(ReadError {
+            status,
+            message: messages.join("; "),
+        })
+    }
+}
+
+async fn body_of(answer: Response) -> Result<Vec<u8>, ReadError> {
+    match to_bytes(answer.into_body(), LONGEST_ANSWER).await {
+        Ok(body) => Ok(body.into()),
+        Err(error) => {
+            tracing::error!(%error, "an answer of the API is cut off: {error}");
+            Err(ReadError::broken())
+        }
+    }
+}

@@ -1,0 +1,291 @@
+//! What left, arrived, bounced and was complained about; limits; and what is left to do before the first real mail.
+
+use std::collections::BTreeMap;
+
+use askama::Template;
+use posthaste_mailer::SesAccount;
+use posthaste_model::Timestamp;
+use serde::Deserialize;
+
+use crate::chart::{self, ChartDay};
+use crate::frame::{PageContent, PageResult};
+use crate::texts::{count, share};
+use crate::visit::Visit;
+
+/// Days that are shown, with the one that has not ended.
+const DAYS: i64 = 30;
+
+const DAY: i64 = 86_400;
+
+/// What `/v3/user/credits` shows for an account without an allowance.
+const UNLIMITED: i64 = 2_147_483_647;
+
+#[derive(Template)]
+#[template(path = "overview.html")]
+struct Overview {
+    figures: Vec<Figure>,
+    /// SVG.
+    chart: String,
+    days: Vec<ChartDay>,
+    /// Why there are no figures.
+    problem: Option<String>,
+    has_mail: bool,
+    credits: Option<CreditsShown>,
+    cost: Option<CostAnswer>,
+    ses: Option<SesShown>,
+    steps: Vec<Step>,
+    steps_done: usize,
+}
+
+/// One of the large numbers.
+struct Figure {
+    label: &'static str,
+    total: String,
+    today: String,
+    /// Of what left, where that says something.
+    share: Option<String>,
+    /// When a share becomes a danger, in words.
+    limit: &'static str,
+}
+
+struct CreditsShown {
+    used: String,
+    /// Without an allowance there is none.
+    total: Option<String>,
+    remain: String,
+    next_reset: String,
+}
+
+/// What Amazon SES allows.
+struct SesShown {
+    per_day: String,
+    sent: String,
+    per_second: String,
+    in_sandbox: bool,
+    is_sending: bool,
+}
+
+/// A line of the list before the first real mail.
+struct Step {
+    is_done: bool,
+    title: &'static str,
+    about: &'static str,
+    /// Label and target of what does it.
+    link: Option<(&'static str, &'static str)>,
+}
+
+#[derive(Deserialize)]
+struct StatsDay {
+    date: String,
+    stats: Vec<StatsOfDay>,
+}
+
+#[derive(Deserialize)]
+struct StatsOfDay {
+    metrics: BTreeMap<String, i64>,
+}
+
+#[derive(Deserialize)]
+struct CreditsAnswer {
+    remain: i64,
+    total: i64,
+    used: i64,
+    next_reset: String,
+}
+
+#[derive(Deserialize)]
+struct CostAnswer {
+    currency: String,
+    cost: CostTotal,
+}
+
+#[derive(Deserialize)]
+struct CostTotal {
+    total: String,
+}
+
+#[derive(Deserialize)]
+struct KeysAnswer {
+    result: Vec<serde_json::Value>,
+}
+
+#[derive(Deserialize)]
+struct DomainAnswer {
+    valid: bool,
+}
+
+#[derive(Deserialize)]
+struct SendersAnswer {
+    results: Vec<SenderAnswer>,
+}
+
+#[derive(Deserialize)]
+struct SenderAnswer {
+    verified: bool,
+}
+
+#[derive(Deserialize)]
+struct WebhooksAnswer {
+    webhooks: Vec<WebhookAnswer>,
+}
+
+#[derive(Deserialize)]
+struct WebhookAnswer {
+    enabled: bool,
+}
+
+impl StatsDay {
+    fn metric(&self, name: &str) -> i64 {
+        let of = |stats: &StatsOfDay| stats.metrics.get(name).copied().unwrap_or_default();
+        self.stats.iter().map(of).sum()
+    }
+}
+
+pub(crate) async fn show(visit: Visit) -> PageResult {
+    let first = Timestamp(visit.now.0 - (DAYS - 1) * DAY).day();
+    let path = format!(
+        "/v3/stats?aggregated_by=day&start_date={first}&end_date={}",
+        visit.now.day()
+    );
+    let (stats, problem) = match visit.api.get::<Vec<StatsDay>>(&path).await {
+        Ok(stats) => (stats, None),
+        Err(error) => (Vec::new(), Some(error.message)),
+    };
+    let credits = visit.api.get::<CreditsAnswer>("/v3/user/credits").await;
+    let cost = visit.api.get::<CostAnswer>("/v3/user/cost").await;
+    let ses = match &visit.ses {
+        None => None,
+        // Without the answer of SES the page is as good without its limits.
+        Some(ses) => ses.account().await.ok(),
+    };
+    let steps = steps(&visit, &stats, ses.as_ref()).await;
+    let days: Vec<_> = stats.iter().map(chart_day).collect();
+    let page = Overview {
+        figures: figures(&stats),
+        chart: chart::bars(&days),
+        days,
+        problem,
+        has_mail: stats.iter().any(|day| day.metric("requests") > 0),
+        credits: credits.ok().map(CreditsShown::of),
+        cost: cost.ok(),
+        ses: ses.as_ref().map(SesShown::of),
+        steps_done: steps.iter().filter(|step| step.is_done).count(),
+        steps,
+    };
+    PageContent::of("Overview", &page)
+}
+
+fn chart_day(day: &StatsDay) -> ChartDay {
+    ChartDay {
+        day: day.date.clone(),
+        delivered: day.metric("delivered"),
+        bounced: day.metric("bounces") + day.metric("blocks"),
+    }
+}
+
+fn figures(stats: &[StatsDay]) -> Vec<Figure> {
+    let sum = |name: &str| stats.iter().map(|day| day.metric(name)).sum::<i64>();
+    let today = |name: &str| stats.last().map_or(0, |day| day.metric(name));
+    let left = sum("processed");
+    let figure = |label, name: &str, limit| Figure {
+        label,
+        total: count(sum(name)),
+        today: count(today(name)),
+        share: (name != "processed")
+            .then(|| share(sum(name), left))
+            .flatten(),
+        limit,
+    };
+    vec![
+        figure("left", "processed", ""),
+        figure("arrived", "delivered", ""),
+        // Amazon SES, "Reputation metrics": an account is reviewed at 5 % and 0.1 %.
+        figure("bounced", "bounces", "SES reviews an account at 5 %"),
+        figure(
+            "complained about",
+            "spam_reports",
+            "SES reviews an account at 0.1 %",
+        ),
+    ]
+}
+
+impl CreditsShown {
+    fn of(credits: CreditsAnswer) -> Self {
+        Self {
+            used: count(credits.used),
+            total: (credits.total < UNLIMITED).then(|| count(credits.total)),
+            remain: count(credits.remain),
+            next_reset: credits.next_reset,
+        }
+    }
+}
+
+impl SesShown {
+    fn of(ses: &SesAccount) -> Self {
+        Self {
+            per_day: format!("{:.0}", ses.max_per_day),
+            sent: format!("{:.0}", ses.sent_in_a_day),
+            per_second: format!("{:.0}", ses.max_per_second),
+            in_sandbox: ses.sandbox,
+            is_sending: ses.sending,
+        }
+    }
+}
+
+/// The list before the first real mail. What the reader's key may not see counts as not done.
+async fn steps(visit: &Visit, stats: &[StatsDay], ses: Option<&SesAccount>) -> Vec<Step> {
+    let keys = visit.api.get::<KeysAnswer>("/v3/api_keys").await;
+    let domains = visit
+        .api
+        .get::<Vec<DomainAnswer>>("/v3/whitelabel/domains?limit=50")
+        .await;
+    let senders = visit.api.get::<SendersAnswer>("/v3/verified_senders").await;
+    let webhooks = visit
+        .api
+        .get::<WebhooksAnswer>("/v3/user/webhooks/event/settings/all")
+        .await;
+    let had = |name: &str| stats.iter().any(|day| day.metric(name) > 0);
+    let has_domain = domains.is_ok_and(|all| all.iter().any(|domain| domain.valid));
+    let has_sender = senders.is_ok_and(|all| all.results.iter().any(|sender| sender.verified));
+    let mut steps = vec![
+        Step {
+            is_done: keys.is_ok_and(|keys| !keys.result.is_empty()),
+            title: "A key for your application",
+            about: "It is the only thing that a client needs besides the address.",
+            link: Some(("Create a key", "/console/first-key")),
+        },
+        Step {
+            is_done: has_domain || has_sender,
+            title: "A sender of your own",
+            about: "An authenticated domain signs what you send; one verified address is enough to begin with.",
+            link: Some(("How", "/docs#sender-identity")),
+        },
+        Step {
+            is_done: had("requests"),
+            title: "A first mail is accepted",
+            about: "The page of a new key shows the call with curl and in seven languages.",
+            link: Some(("Show me", "/console/first-key")),
+        },
+        Step {
+            is_done: had("delivered"),
+            title: "A mail has arrived",
+            about: "The receiving side took it.",
+            link: None,
+        },
+        Step {
+            is_done: webhooks.is_ok_and(|all| all.webhooks.iter().any(|hook| hook.enabled)),
+            title: "Your application learns of bounces",
+            about: "A webhook gets each event within seconds, signed.",
+            link: Some(("How", "/docs#event-webhooks")),
+        },
+    ];
+    if let Some(ses) = ses {
+        steps.push(Step {
+            is_done: !ses.sandbox,
+            title: "SES is out of its sandbox",
+            about: "In the sandbox mail goes to verified addresses only; AWS lifts it on request.",
+            link: None,
+        });
+    }
+    steps
+}

@@ -1,0 +1,84 @@
+//! The words that code chooses; all others are in the templates. English.
+
+use axum::http::StatusCode;
+
+pub(crate) const SIGN_IN: &str = "Sign in";
+pub(crate) const NO_PAGE: &str = "The console has no page of this address.";
+pub(crate) const UNREADABLE: &str = "Something failed inside the service; its log has the cause.";
+pub(crate) const WRONG_KEY: &str = "No such key. It may be mistyped, or revoked.";
+pub(crate) const WRONG_LINK: &str = "This link opens nothing: it was used, or it is older than 15 minutes. Make \
+    another one, or sign in with an API key.";
+
+pub(crate) const NO_KEYS: &str = "The key that you signed in with lacks the scope api_keys.create.";
+
+/// The title of a page that is refused, and what its reader can do.
+pub(crate) fn refusal(status: StatusCode) -> (&'static str, &'static str) {
+    match status {
+        StatusCode::FORBIDDEN => (
+            "No access",
+            "The IP allow list of the account may not name your address, the account may be suspended, or the key that \
+             you signed in with lacks a scope. The operator opens a list that locks its owner out with `posthaste access \
+             recover`.",
+        ),
+        StatusCode::NOT_FOUND => ("Not found", "It may have been deleted, or expired."),
+        StatusCode::TOO_MANY_REQUESTS => (
+            "Too many requests",
+            "Wait some seconds, then load the page again.",
+        ),
+        StatusCode::BAD_REQUEST => ("Not understood", "Change the address or the search."),
+        _ => ("Not available", "Load the page again in a moment."),
+    }
+}
+
+/// A count with a comma between thousands.
+pub(crate) fn count(number: i64) -> String {
+    let digits = number.unsigned_abs().to_string();
+    let mut text = String::new();
+    if number < 0 {
+        text.push('-');
+    }
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A part of a whole in per cent, with two digits behind the point; `None` of nothing.
+pub(crate) fn share(part: i64, whole: i64) -> Option<String> {
+    if whole <= 0 {
+        return None;
+    }
+    let hundredths = (i128::from(part) * 10_000 + i128::from(whole) / 2) / i128::from(whole);
+    Some(format!("{}.{:02} %", hundredths / 100, hundredths % 100))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_have_commas() {
+        for (number, want) in [
+            (0, "0"),
+            (999, "999"),
+            (1_000, "1,000"),
+            (41_208, "41,208"),
+            (1_234_567, "1,234,567"),
+            (-1_000, "-1,000"),
+        ] {
+            assert_eq!(count(number), want);
+        }
+    }
+
+    #[test]
+    fn a_share_is_rounded_and_has_no_value_of_nothing() {
+        assert_eq!(share(1, 0), None);
+        assert_eq!(share(0, 7).as_deref(), Some("0.00 %"));
+        assert_eq!(share(1, 3).as_deref(), Some("33.33 %"));
+        assert_eq!(share(2, 3).as_deref(), Some("66.67 %"));
+        assert_eq!(share(7, 7).as_deref(), Some("100.00 %"));
+    }
+}

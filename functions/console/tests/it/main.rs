@@ -1,0 +1,78 @@
+//! The pages, as a browser asks for them.
+
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod overview;
+mod sign_in;
+
+use std::ops::Deref;
+
+use console::{App, routes};
+use posthaste_store::ConsoleToken;
+use posthaste_testkit::{Ask, Response, Services, entropy};
+
+const HOST: &str = "127.0.0.1:3000";
+const ORIGIN: &str = "http://127.0.0.1:3000";
+
+pub(crate) struct TestApp(posthaste_testkit::TestApp);
+
+impl Deref for TestApp {
+    type Target = posthaste_testkit::TestApp;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl TestApp {
+    pub(crate) async fn new() -> Self {
+        let services = Services::start().await.var("SEARCH_DAYS", "30");
+        Self(posthaste_testkit::TestApp::on(services, App::from_env, routes).await)
+    }
+
+    /// The token of a new link of the account.
+    pub(crate) async fn link(&self) -> String {
+        let token = ConsoleToken::generate(&self.tenant.account.id, &entropy());
+        let made = self.store.create_sign_in_link(&token, self.hand.now());
+        made.await.unwrap();
+        token.expose().to_owned()
+    }
+
+    /// A form of a page of this origin.
+    pub(crate) fn form(&self, path: &str, fields: &str) -> Ask<'_> {
+        let ask = self.api.post(path).header("host", HOST);
+        ask.header("origin", ORIGIN).body(fields.to_owned())
+    }
+
+    /// Signs in, and gives back the cookie.
+    pub(crate) async fn sign_in(&self, fields: &str) -> String {
+        let answer = self.form("/console/sign-in", fields).send().await;
+        cookie(&answer.expect(303))
+    }
+
+    pub(crate) async fn by_link(&self) -> String {
+        let token = self.link().await;
+        self.sign_in(&format!("token={token}")).await
+    }
+
+    pub(crate) fn get(&self, path: &str, cookie: &str) -> Ask<'_> {
+        let ask = self.api.get(path).header("host", HOST);
+        ask.header("cookie", cookie)
+    }
+
+    /// The HTML of a page.
+    pub(crate) async fn page(&self, path: &str, cookie: &str) -> String {
+        html(&self.get(path, cookie).send().await.expect(200))
+    }
+}
+
+/// The cookie that a browser sends after this answer.
+pub(crate) fn cookie(answer: &Response) -> String {
+    let set = answer.header("set-cookie");
+    set.split(';').next().unwrap().to_owned()
+}
+
+pub(crate) fn html(answer: &Response) -> String {
+    assert_eq!(answer.header("content-type"), "text/html; charset=utf-8");
+    String::from_utf8(answer.body.to_vec()).unwrap()
+}

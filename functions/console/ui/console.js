@@ -1,0 +1,151 @@
+// Pages are complete without this file. With it, forms change things by calls of the API, times are local, and what is
+// shown once can be copied.
+//
+// Attributes of a form that calls:
+//   data-call="METHOD /path/{field}"  the call; {field} is the value of that field, percent-encoded
+//   data-then="reload"                what follows: "reload" (when left out), "show", or an address of a page
+//   data-show="id"                    with "show": the element that appears, whose [data-of=member] get the answer's
+// Of a field: data-as="list" (lines, or all checked boxes of its name), "number", "flag", "time" (seconds since 1970 of a
+// local time) or "none" (it is not sent). An empty field is left out. Of a radio button: data-check="a b" checks these
+// boxes of the form, data-leave-out="name" leaves that field out. data-chooses="id": a change in there chooses that button.
+// Elsewhere: data-copy="id" copies the text of an element.
+"use strict";
+
+const doc = document;
+const all = (selector, root = doc) => [...root.querySelectorAll(selector)];
+
+/** Writes every UTC time as local time. */
+function localTimes() {
+  for (const time of all("time[datetime]")) {
+    const at = new Date(time.dateTime);
+    if (Number.isNaN(at.getTime())) continue;
+    const today = at.toDateString() === new Date().toDateString();
+    const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
+    const day = { day: "numeric", month: "short", year: "numeric" };
+    const form = "long" in time.dataset || !today ? { ...day, ...clock } : clock;
+    time.textContent = new Intl.DateTimeFormat(undefined, form).format(at);
+    time.title = time.dateTime;
+  }
+}
+
+/** The value of one field, as the API expects it. */
+function valueOf(field) {
+  switch (field.dataset.as) {
+    case "list": return field.value.split(/[\s,;]+/).filter(Boolean);
+    case "number": return Number(field.value);
+    case "flag": return field.checked;
+    case "time": return Math.floor(new Date(field.value).getTime() / 1000);
+    default: return field.value;
+  }
+}
+
+/** The members of a form, and the names that it leaves out. */
+function membersOf(form) {
+  const members = {};
+  const checked = all("[data-leave-out]:checked", form);
+  const out = new Set(checked.map((field) => field.dataset.leaveOut));
+  for (const field of form.elements) {
+    const { name, type, dataset } = field;
+    if (!name || field.disabled || dataset.as === "none" || out.has(name) || field.tagName === "BUTTON") continue;
+    if (type === "checkbox" && dataset.as === "list") {
+      members[name] ??= [];
+      if (field.checked) members[name].push(field.value);
+    } else if (type === "radio" || (type === "checkbox" && dataset.as !== "flag")) {
+      if (field.checked) members[name] = valueOf(field);
+    } else if (field.value !== "" || dataset.as === "flag") {
+      members[name] = valueOf(field);
+    }
+  }
+  return members;
+}
+
+/** Where a form says what became of it. */
+function statusOf(form) {
+  let status = form.querySelector("[role=alert]");
+  if (!status) {
+    status = doc.createElement("p");
+    status.className = "notice bad";
+    status.setAttribute("role", "alert");
+    form.append(status);
+  }
+  return status;
+}
+
+function show(form, answer) {
+  const shown = doc.getElementById(form.dataset.show);
+  for (const place of all("[data-of]", shown)) place.textContent = answer[place.dataset.of] ?? "";
+  shown.hidden = false;
+  form.hidden = true;
+  shown.tabIndex = -1;
+  shown.focus();
+}
+
+/** Calls the API for a form. */
+async function send(form) {
+  const [method, pattern] = form.dataset.call.split(" ");
+  const members = membersOf(form);
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name) => {
+    const value = members[name] ?? "";
+    delete members[name];
+    return encodeURIComponent(value);
+  });
+  const options = { method, headers: { "x-posthaste-console": "1" }, credentials: "same-origin" };
+  if (Object.keys(members).length || method !== "DELETE") {
+    options.headers["content-type"] = "application/json";
+    options.body = JSON.stringify(members);
+  }
+  const answer = await fetch(path, options);
+  const text = await answer.text();
+  const body = text && answer.headers.get("content-type")?.includes("json") ? JSON.parse(text) : {};
+  if (answer.status === 401) location.reload();
+  if (!answer.ok) {
+    const errors = body.errors ?? [{ message: `${answer.status} ${answer.statusText}` }];
+    throw new Error(errors.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join("\n"));
+  }
+  return body;
+}
+
+doc.addEventListener("submit", async (event) => {
+  const form = event.target;
+  if (!form.dataset.call) return;
+  event.preventDefault();
+  const buttons = all("button", form);
+  for (const button of buttons) button.disabled = true;
+  form.querySelector("[role=alert]")?.remove();
+  try {
+    const answer = await send(form);
+    const then = form.dataset.then ?? "reload";
+    if (then === "show") show(form, answer);
+    else if (then === "reload") location.reload();
+    else location.assign(then);
+  } catch (error) {
+    statusOf(form).textContent = error.message;
+  }
+  for (const button of buttons) button.disabled = false;
+});
+
+doc.addEventListener("change", ({ target }) => {
+  const chosen = target.closest("[data-chooses]")?.dataset.chooses;
+  if (chosen) doc.getElementById(chosen).checked = true;
+  const wanted = target.dataset.check?.split(" ");
+  if (!wanted) return;
+  for (const box of all("input[type=checkbox][data-as=list]", target.form)) box.checked = wanted.includes(box.value);
+});
+
+doc.addEventListener("click", async (event) => {
+  const button = event.target.closest?.("[data-copy]");
+  if (!button) return;
+  const label = button.textContent;
+  try {
+    await navigator.clipboard.writeText(doc.getElementById(button.dataset.copy).textContent);
+    button.textContent = "Copied";
+  } catch {
+    // Without permission the text is selected, to be copied by hand.
+    getSelection().selectAllChildren(doc.getElementById(button.dataset.copy));
+    button.textContent = "Selected";
+  }
+  setTimeout(() => { button.textContent = label; }, 2000);
+});
+
+for (const field of all("[data-needs-script]")) field.disabled = false;
+localTimes();
