@@ -127,6 +127,22 @@ def received(mails=MILLION):
     ]
 
 
+def viewed(pages=MILLION):
+    """Views of the console's overview, a minute apart, so that nothing is held in memory: functions/console/src/pages/
+    overview.rs. The browser holds the style and the script."""
+    calls = 8  # The page's own guard, and those of the seven calls that it reads.
+    return [
+        Line("API Gateway", "http_request", pages),
+        *invocations(pages, 60, 512),
+        # A permit of each (shared/http/src/lease.rs).
+        Line("DynamoDB", "dynamodb_write", pages * calls),
+        # Session, account and allow list; thirty days of 300 bytes; credits, keys, domains, senders and webhooks.
+        Line("DynamoDB", "dynamodb_read", pages * (3 + chunks(30 * 300, 4 * KB) + 5)),
+        logged(pages),
+        Line("Transfer", "transfer_gb", pages * 9_000 / 1e9),
+    ]
+
+
 def starts(count=10_000):
     """Starts of functions with 512 MB that read two secrets, 150 ms each: Lambda bills a start like any other time."""
     return [
@@ -156,7 +172,8 @@ def main():
     table({name: outage(3600 * each) for name, each in hours.items()})
     print("Jobs that are tried: " + ", ".join(f"{probes(3600 * each)} in {name}" for name, each in hours.items()))
     print(f"\nA million mails that wait for an hour: ${dollars(outage(3600, MILLION)):.2f}. Per million:\n")
-    table({"opens, or clicks": opened(), "scheduled mails": scheduled(), "received mails": received()})
+    table({"opens, or clicks": opened(), "scheduled mails": scheduled(), "received mails": received(),
+           "views of the console": viewed()})
     ses = PRICES["ses_mail"]
     print(f"SES's own price of a million received mails: ${MILLION * ses['dollars'] / ses['per']:.0f}, and its chunks.")
     print(f"Ten thousand starts: ${dollars(starts()):.3f}.")

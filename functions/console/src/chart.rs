@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 150.0;
 /// Above the highest bar, for its number.
-const TOP: f64 = 18.0;
+const TOP: f64 = 24.0;
 /// Days between two that are named under the bars.
 const NAMED: usize = 7;
 
@@ -27,7 +27,7 @@ pub(crate) fn bars(days: &[ChartDay]) -> String {
     // Writing to a string cannot fail.
     let _ = write!(
         svg,
-        r#"<text x="0" y="11">{}</text>"#,
+        r#"<text x="0" y="17">{}</text>"#,
         crate::texts::count(most)
     );
     let step = WIDTH / float(i64::try_from(days.len()).unwrap_or(1).max(1));
@@ -49,10 +49,10 @@ pub(crate) fn bars(days: &[ChartDay]) -> String {
     }
     let _ = write!(svg, r#"<path class="axis" d="M0 {HEIGHT}H{WIDTH}"/>"#);
     for (i, day) in (0_u32..).zip(days).step_by(NAMED) {
-        let x = f64::from(i) * step + step / 2.0;
+        let x = f64::from(i) * step;
         let _ = write!(
             svg,
-            r#"<text x="{x:.1}" y="166" text-anchor="middle">{}</text>"#,
+            r#"<text x="{x:.1}" y="168">{}</text>"#,
             day.day.get(5..).unwrap_or_default()
         );
     }
@@ -84,11 +84,11 @@ mod tests {
     fn the_highest_day_fills_the_drawing_and_an_empty_one_has_no_bar() {
         let svg = bars(&[day(90, 10), day(0, 0), day(50, 0)]);
         assert_eq!(svg.matches("<rect").count(), 3, "{svg}");
-        let arrived = r#"<rect class="arrived" x="1.0" y="31.2" width="250.3" height="118.8"/>"#;
+        let arrived = r#"<rect class="arrived" x="1.0" y="36.6" width="250.3" height="113.4"/>"#;
         assert!(svg.contains(arrived), "{svg}");
-        let bounced = r#"<rect class="bounced" x="1.0" y="18.0" width="250.3" height="13.2"/>"#;
+        let bounced = r#"<rect class="bounced" x="1.0" y="24.0" width="250.3" height="12.6"/>"#;
         assert!(svg.contains(bounced), "{svg}");
-        assert!(svg.contains(r#"<text x="0" y="11">100</text>"#), "{svg}");
+        assert!(svg.contains(r#"<text x="0" y="17">100</text>"#), "{svg}");
     }
 
     #[test]

@@ -1,85 +1,21 @@
 //! What surrounds every page: the head, the navigation, and the headers that bind the browser.
 
 use askama::Template;
-use axum::http::{HeaderName, StatusCode, header};
+use axum::http::{HeaderName, header};
 use axum::response::{IntoResponse, Response};
 
-use crate::api::ReadError;
 use crate::assets::{ASSETS, Assets};
-use crate::pages::{Group, PAGES, Page};
+use crate::content::{PageContent, PageError, PageResult};
 use crate::texts;
 
-/// Scripts, styles and calls are the service's own, nothing is inline, nobody frames a page. Mails are shown in frames
+/// Scripts, styles and calls are the own ones of the service, nothing is inline, no page frames this one. Mails are shown in frames
 /// without an origin, whose text comes with the page.
 const POLICY: &str = "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; \
     connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-/// The inside of a page.
-#[derive(Debug)]
-pub(crate) struct PageContent {
-    status: StatusCode,
-    title: String,
-    /// HTML.
-    body: String,
-}
-
-/// Why a page shows a sentence instead of its content.
-#[derive(Debug)]
-pub(crate) struct PageError {
-    pub(crate) status: StatusCode,
-    pub(crate) message: String,
-}
-
-impl PageError {
-    pub(crate) fn not_found() -> Self {
-        Self {
-            status: StatusCode::NOT_FOUND,
-            message: texts::NO_PAGE.to_owned(),
-        }
-    }
-}
-
-impl From<ReadError> for PageError {
-    fn from(error: ReadError) -> Self {
-        Self {
-            status: error.status,
-            message: error.message,
-        }
-    }
-}
-
-impl From<askama::Error> for PageError {
-    fn from(error: askama::Error) -> Self {
-        tracing::error!(%error, "a page could not be rendered: {error}");
-        Self {
-            status: StatusCode::INTERNAL_SERVER_ERROR,
-            message: texts::UNREADABLE.to_owned(),
-        }
-    }
-}
-
-/// The inside of a page, or why there is none.
-pub(crate) type PageResult = Result<PageContent, PageError>;
-
-impl PageContent {
-    /// A page with this title, of this template.
-    pub(crate) fn of(title: impl Into<String>, template: &impl Template) -> PageResult {
-        Ok(Self {
-            status: StatusCode::OK,
-            title: title.into(),
-            body: template.render()?,
-        })
-    }
-
-    pub(crate) fn with_status(mut self, status: StatusCode) -> Self {
-        self.status = status;
-        self
-    }
-}
-
 #[derive(Template)]
 #[template(path = "refusal.html")]
-struct Refusal<'a> {
+struct RefusalPage<'a> {
     title: &'a str,
     message: &'a str,
     advice: &'a str,
@@ -88,22 +24,28 @@ struct Refusal<'a> {
 /// Who is signed in, and where.
 pub(crate) struct Signed<'a> {
     pub(crate) username: &'a str,
-    /// The name of the page.
-    pub(crate) page: &'a str,
+    pub(crate) nav: Vec<NavGroup>,
 }
 
-struct NavGroup {
-    label: &'static str,
-    pages: Vec<&'static Page>,
+/// A heading of the navigation.
+pub(crate) struct NavGroup {
+    pub(crate) label: &'static str,
+    pub(crate) links: Vec<NavLink>,
+}
+
+/// A page in the navigation.
+pub(crate) struct NavLink {
+    pub(crate) label: &'static str,
+    pub(crate) path: String,
+    pub(crate) is_current: bool,
 }
 
 #[derive(Template)]
 #[template(path = "frame.html")]
-struct Frame<'a> {
+struct ConsoleFrame<'a> {
     title: &'a str,
     body: &'a str,
     signed: Option<Signed<'a>>,
-    nav: Vec<NavGroup>,
     assets: &'a Assets,
 }
 
@@ -114,13 +56,9 @@ pub(crate) fn page(content: PageResult, signed: Option<Signed<'_>>) -> Response 
         Err(error) => refusal(&error),
     };
     let framed = content.and_then(|content| {
-        let frame = Frame {
+        let frame = ConsoleFrame {
             title: &content.title,
             body: &content.body,
-            nav: match &signed {
-                Some(_) => navigation(),
-                None => Vec::new(),
-            },
             signed,
             assets: &ASSETS,
         };
@@ -149,19 +87,10 @@ fn headers() -> [(HeaderName, &'static str); 5] {
 /// The page that says why there is no other.
 fn refusal(error: &PageError) -> PageResult {
     let (title, advice) = texts::refusal(error.status);
-    let page = Refusal {
+    let page = RefusalPage {
         title,
         message: &error.message,
         advice,
     };
     Ok(PageContent::of(title, &page)?.with_status(error.status))
-}
-
-fn navigation() -> Vec<NavGroup> {
-    let of = |group: &Group| NavGroup {
-        label: group.label(),
-        pages: PAGES.iter().filter(|page| page.group == *group).collect(),
-    };
-    let groups = Group::ALL.iter().map(of);
-    groups.filter(|group| !group.pages.is_empty()).collect()
 }

@@ -8,10 +8,11 @@
 //! # Adding a page
 //!
 //! 1. A file in `src/pages`: its template's struct, and `show(visit)`, which reads by `visit.api.get("/v3/…")`
-//!    and returns [`PageContent`](frame::PageContent).
+//!    and returns [`PageContent`](content::PageContent).
 //! 2. Its template in `templates`, which is the inside of `<main>` and begins with `<h1>`. No `style` and no script in
 //!    it: the policy of the pages forbids both.
-//! 3. A line in `PAGES` (`src/pages.rs`): its name in the address, its label and its group in the navigation.
+//! 3. A line in `PAGES` (`src/pages.rs`): its name in the address, its label and its group in the navigation. With
+//!    `one: MODULE` there is a page at `/console/NAME/ID` too, shown by `MODULE::show(visit, id)`.
 //!
 //! A form that changes something says so in attributes, and needs no code: `data-call="DELETE /v3/x/{id}"` is the call,
 //! in which `{id}` is the field of that name; other fields are members of its JSON body. `ui/console.js` lists the
@@ -21,10 +22,12 @@ mod api;
 mod app;
 mod assets;
 mod chart;
+mod content;
 mod frame;
 mod pages;
 #[cfg(test)]
 mod reference;
+mod serve;
 mod sign_in;
 mod texts;
 mod visit;
@@ -45,13 +48,13 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let open = Access::Public;
     let state = AppState::new(app, gate.clone());
     Routes::new(gate)
-        .at(Method::GET, CONSOLE_PATH, open, visit::first_page)
-        .at(Method::GET, "/console/{page}", open, visit::page)
+        .at(Method::GET, CONSOLE_PATH, open, serve::first_page)
+        .at(Method::GET, "/console/{page}", open, serve::page)
         .at(
             Method::GET,
             "/console/{page}/{id}",
             open,
-            visit::page_of_one,
+            serve::page_of_one,
         )
         .at(Method::POST, "/console/{page}", open, sign_in::post)
         .with_state(state)

@@ -1,27 +1,30 @@
 //! The pages, and their places in the navigation.
 
+mod activity;
 mod first_key;
+mod mail;
 mod overview;
 
 use std::future::Future;
 use std::pin::Pin;
 
 use crate::CONSOLE_PATH;
-use crate::frame::PageResult;
-use crate::visit::Visit;
+use crate::content::PageResult;
+use crate::frame::{NavGroup, NavLink};
+use crate::visit::PageVisit;
 
 type Shown = Pin<Box<dyn Future<Output = PageResult> + Send>>;
 
 /// A page.
-pub(crate) struct Page {
+pub(crate) struct ConsolePage {
     /// Its name in the address; empty for the first page.
     pub(crate) name: &'static str,
     /// In the navigation.
     pub(crate) label: &'static str,
     pub(crate) group: Group,
-    /// Whether `/console/NAME/ID` is a page too.
-    pub(crate) is_about_one: bool,
-    pub(crate) show: fn(Visit) -> Shown,
+    pub(crate) show: fn(PageVisit) -> Shown,
+    /// `/console/NAME/ID`, where there is such a page.
+    pub(crate) show_one: Option<fn(PageVisit, String) -> Shown>,
 }
 
 /// A heading of the navigation.
@@ -44,23 +47,54 @@ impl Group {
 
 macro_rules! page {
     ($name:literal, $label:literal, $group:ident, $module:ident) => {
-        Page {
+        page!($name, $label, $group, $module, None)
+    };
+    // With a page about one thing of the list.
+    ($name:literal, $label:literal, $group:ident, $module:ident, one: $one:ident) => {
+        page!(
+            $name,
+            $label,
+            $group,
+            $module,
+            Some(|visit, id| Box::pin($one::show(visit, id)))
+        )
+    };
+    ($name:literal, $label:literal, $group:ident, $module:ident, $one:expr) => {
+        ConsolePage {
             name: $name,
             label: $label,
             group: Group::$group,
-            is_about_one: false,
             show: |visit| Box::pin($module::show(visit)),
+            show_one: $one,
         }
     };
 }
 
 /// In the order of the navigation.
-pub(crate) const PAGES: &[Page] = &[
+pub(crate) const PAGES: &[ConsolePage] = &[
     page!("", "Overview", See, overview),
+    page!("activity", "Activity", See, activity, one: mail),
     page!("first-key", "New key", Guard, first_key),
 ];
 
-impl Page {
+/// The navigation on the page of this name.
+pub(crate) fn navigation(current: &str) -> Vec<NavGroup> {
+    let link = |page: &ConsolePage| NavLink {
+        label: page.label,
+        path: page.path(),
+        is_current: page.name == current,
+    };
+    let of = |group: Group| {
+        let pages = PAGES.iter().filter(|page| page.group == group);
+        NavGroup {
+            label: group.label(),
+            links: pages.map(link).collect(),
+        }
+    };
+    Group::ALL.map(of).into()
+}
+
+impl ConsolePage {
     /// Its address.
     pub(crate) fn path(&self) -> String {
         match self.name {

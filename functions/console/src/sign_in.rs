@@ -8,7 +8,8 @@ use posthaste_http::{BrowserRequest, PathParams, Rejection, SignIn};
 use posthaste_store::SIGN_IN_PATH;
 
 use crate::app::AppState;
-use crate::frame::{self, PageContent, PageError, PageResult};
+use crate::content::{PageContent, PageError, PageResult};
+use crate::frame;
 use crate::visit::Params;
 use crate::{CONSOLE_PATH, texts};
 

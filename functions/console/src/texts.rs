@@ -30,6 +30,59 @@ pub(crate) fn refusal(status: StatusCode) -> (&'static str, &'static str) {
     }
 }
 
+/// How a mail stands, as a badge shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct MailStatus {
+    pub(crate) word: String,
+    /// The class of the badge: `good`, `warn`, `bad`, or none.
+    pub(crate) tone: &'static str,
+}
+
+impl MailStatus {
+    /// By a word of the API.
+    pub(crate) fn of(word: &str) -> Self {
+        let tone = match word {
+            "delivered" | "open" | "click" | "group_resubscribe" => "good",
+            "deferred" | "blocked" | "paused" | "unsubscribe" | "group_unsubscribe" => "warn",
+            "bounced" | "bounce" | "dropped" | "not_delivered" | "spamreport" | "cancelled"
+            | "expired" => "bad",
+            _ => "",
+        };
+        Self {
+            word: word.replace('_', " "),
+            tone,
+        }
+    }
+}
+
+/// States to search by, in the API's word and in the page's.
+pub(crate) const SEARCH_STATUSES: [(&str, &str); 3] = [
+    ("delivered", "delivered"),
+    ("not_delivered", "not delivered"),
+    ("processed", "under way"),
+];
+
+/// Events to search by.
+pub(crate) const SEARCH_EVENTS: [(&str, &str); 9] = [
+    ("opened", "opened"),
+    ("clicked", "clicked"),
+    ("bounced", "bounced"),
+    ("deferred", "deferred"),
+    ("dropped", "dropped"),
+    ("spam_report", "reported as spam"),
+    ("unsubscribe", "unsubscribed"),
+    ("group_unsubscribe", "left a group"),
+    ("group_resubscribe", "came back to a group"),
+];
+
+/// Hours to search in.
+pub(crate) const PERIODS: [(&str, &str); 4] = [
+    ("1", "1 hour"),
+    ("24", "24 hours"),
+    ("168", "7 days"),
+    ("720", "30 days"),
+];
+
 /// A count with a comma between thousands.
 pub(crate) fn count(number: i64) -> String {
     let digits = number.unsigned_abs().to_string();
@@ -38,7 +91,7 @@ pub(crate) fn count(number: i64) -> String {
         text.push('-');
     }
     for (i, digit) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             text.push(',');
         }
         text.push(digit);

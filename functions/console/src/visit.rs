@@ -1,23 +1,14 @@
-//! A request of a page: who asks, and what the address says.
+//! A visit of a page: who asks, and what the address says.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
-use axum::extract::{RawQuery, State};
-use axum::http::{StatusCode, Uri};
-use axum::response::{IntoResponse as _, Redirect, Response};
-use posthaste_http::{Access, BrowserRequest, Caller, GatewayName, PathParams, Rejection};
+use posthaste_http::Caller;
 use posthaste_mailer::Ses;
-use posthaste_model::{PublicUrl, Timestamp};
-use posthaste_store::SIGN_IN_PATH;
+use posthaste_model::Timestamp;
+use posthaste_store::Store;
 use url::form_urlencoded;
 
 use crate::api::ApiReader;
-use crate::app::AppState;
-use crate::assets;
-use crate::frame::{self, PageError, Signed};
-use crate::pages::{PAGES, Page};
-use crate::sign_in::{self, SIGN_IN};
 
 /// The query of an address, or the fields of a form; of several values of a name the last.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +30,7 @@ impl Params {
 }
 
 /// What a page is shown from.
-pub(crate) struct Visit {
+pub(crate) struct PageVisit {
     pub(crate) caller: Caller,
     pub(crate) api: ApiReader,
     pub(crate) params: Params,
@@ -47,128 +38,13 @@ pub(crate) struct Visit {
     /// The address of the service, without a slash at its end.
     pub(crate) base: String,
     pub(crate) ses: Option<Ses>,
-}
-
-/// `GET /console`.
-pub(crate) async fn first_page(
-    State(state): State<AppState>,
-    request: BrowserRequest,
-    gateway: GatewayName,
-    uri: Uri,
-) -> Response {
-    show(state, request, &gateway, &uri, "", None).await
-}
-
-/// `GET /console/{page}`: a page, the page to sign in, or a file that pages name.
-pub(crate) async fn page(
-    State(state): State<AppState>,
-    request: BrowserRequest,
-    gateway: GatewayName,
-    uri: Uri,
-    RawQuery(query): RawQuery,
-    PathParams(name): PathParams<String>,
-) -> Response {
-    if let Some(asset) = assets::named(&name) {
-        return asset;
-    }
-    if name == SIGN_IN {
-        return sign_in::page(&Params::read(&query.unwrap_or_default()));
-    }
-    show(state, request, &gateway, &uri, &name, None).await
-}
-
-/// `GET /console/{page}/{id}`: a page about one thing.
-pub(crate) async fn page_of_one(
-    State(state): State<AppState>,
-    request: BrowserRequest,
-    gateway: GatewayName,
-    uri: Uri,
-    PathParams((name, id)): PathParams<(String, String)>,
-) -> Response {
-    show(state, request, &gateway, &uri, &name, Some(id)).await
-}
-
-async fn show(
-    state: AppState,
-    request: BrowserRequest,
-    gateway: &GatewayName,
-    uri: &Uri,
-    name: &str,
-    id: Option<String>,
-) -> Response {
-    let found = PAGES.iter().find(|page| page.name == name);
-    let endpoint = found.map_or_else(|| "/console/{page}".to_owned(), Page::path);
-    let endpoint: Arc<str> = format!("GET {endpoint}").into();
-    let caller = state.gate.visitor(&request, &endpoint, Access::AnyKey);
-    let caller = match caller.await {
-        Ok(caller) => caller,
-        Err(refused) if refused.status == StatusCode::UNAUTHORIZED => {
-            return Redirect::to(&sign_in_for(uri)).into_response();
-        }
-        Err(refused) => return frame::page(Err(refused.into()), None),
-    };
-    let params = Params::read(uri.query().unwrap_or_default());
-    let username = caller.account.username.clone();
-    let content = match found {
-        Some(page) if id.is_none() || page.is_about_one => {
-            let visit = Visit {
-                caller,
-                api: state.api.for_reader(request),
-                params,
-                now: state.app.clock.now(),
-                base: base(gateway, state.app.public_url.as_ref()),
-                ses: state.app.ses.clone(),
-            };
-            (page.show)(visit).await
-        }
-        _ => Err(PageError::not_found()),
-    };
-    let signed = Signed {
-        username: &username,
-        page: name,
-    };
-    frame::page(content, Some(signed))
-}
-
-/// The page to sign in, which leads back to this address.
-fn sign_in_for(uri: &Uri) -> String {
-    let here = uri.path_and_query().map(|here| here.as_str());
-    let mut query = form_urlencoded::Serializer::new(String::new());
-    query.append_pair("next", here.unwrap_or_default());
-    format!("{SIGN_IN_PATH}?{}", query.finish())
-}
-
-fn base(gateway: &GatewayName, public_url: Option<&PublicUrl>) -> String {
-    let base = gateway.base(public_url).unwrap_or_default();
-    base.trim_end_matches('/').to_owned()
-}
-
-impl From<Rejection> for PageError {
-    fn from(rejection: Rejection) -> Self {
-        let messages: Vec<_> = rejection
-            .problems
-            .into_iter()
-            .map(|problem| problem.message)
-            .collect();
-        Self {
-            status: rejection.status,
-            message: messages.join("; "),
-        }
-    }
+    /// For what no call of the API answers.
+    pub(crate) store: Store,
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_page_to_sign_in_leads_back() {
-        let uri = "/console/activity?q=a%20b".parse().unwrap();
-        assert_eq!(
-            sign_in_for(&uri),
-            "/console/sign-in?next=%2Fconsole%2Factivity%3Fq%3Da%2520b"
-        );
-    }
 
     #[test]
     fn of_several_values_the_last_counts() {

@@ -3,7 +3,8 @@
 //
 // Attributes of a form that calls:
 //   data-call="METHOD /path/{field}"  the call; {field} is the value of that field, percent-encoded
-//   data-then="reload"                what follows: "reload" (when left out), "show", or an address of a page
+//   data-then="reload"                what follows: "reload" (when left out), "show", "file" (the download that the answer
+//                                     leads to), or an address of a page
 //   data-show="id"                    with "show": the element that appears, whose [data-of=member] get the answer's
 // Of a field: data-as="list" (lines, or all checked boxes of its name), "number", "flag", "time" (seconds since 1970 of a
 // local time) or "none" (it is not sent). An empty field is left out. Of a radio button: data-check="a b" checks these
@@ -102,7 +103,8 @@ async function send(form) {
     const errors = body.errors ?? [{ message: `${answer.status} ${answer.statusText}` }];
     throw new Error(errors.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join("\n"));
   }
-  return body;
+  const file = form.dataset.then === "file" && answer.headers.get("location");
+  return file ? (await fetch(file, { credentials: "same-origin" })).json() : body;
 }
 
 doc.addEventListener("submit", async (event) => {
@@ -116,6 +118,7 @@ doc.addEventListener("submit", async (event) => {
     const answer = await send(form);
     const then = form.dataset.then ?? "reload";
     if (then === "show") show(form, answer);
+    else if (then === "file") location.assign(answer.presigned_url);
     else if (then === "reload") location.reload();
     else location.assign(then);
   } catch (error) {

@@ -1,11 +1,15 @@
-//! The first account and its key; the same in every run of a data folder.
+//! The first account and its key, the same in every run of a data folder; and a link that signs it in to the console.
 //!
 //! A key is created only if the folder has no key file. A file whose key matches no account stays
 //! unchanged, and so does the account: the key was revoked, and stays so, or the file belongs to
 //! another folder. To request a new key, delete the file.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
 use posthaste_model::{AccountId, Timestamp};
-use posthaste_store::{Account, AccountStatus, ApiKey, KeyKind, Secret, Store};
+use posthaste_store::{
+    Account, AccountStatus, ApiKey, ConsoleToken, KeyKind, Secret, Store, StoreError,
+};
 
 use crate::damage;
 use crate::folder::{Folder, FolderError};
@@ -247,4 +251,49 @@ fn key(account: &AccountId, text: &str, now: Timestamp) -> Result<ApiKey, StartE
         created_at: now,
         is_test: false,
     })
+}
+
+/// The address at which a browser on this machine reaches the API. One that listens everywhere is reached at loopback,
+/// where a session may be used without HTTPS.
+pub(crate) fn console_base(api: SocketAddr, https: bool) -> String {
+    let scheme = if https { "https" } else { "http" };
+    let ip = match api.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => Ipv4Addr::LOCALHOST.into(),
+        IpAddr::V6(ip) if ip.is_unspecified() => Ipv6Addr::LOCALHOST.into(),
+        ip => ip,
+    };
+    format!("{scheme}://{}", SocketAddr::new(ip, api.port()))
+}
+
+/// A link of the first account, which opens one session; `None` when that account was deleted.
+pub(crate) async fn console_link(
+    settings: &HostSettings,
+    store: &Store,
+    account: &AccountId,
+    base: &str,
+) -> Result<Option<String>, StoreError> {
+    if store.account(account).await?.is_none() {
+        return Ok(None);
+    }
+    let token = ConsoleToken::generate(account, &settings.entropy);
+    let now = settings.clock.now();
+    store.create_sign_in_link(&token, now).await?;
+    Ok(Some(token.link(base)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_that_listens_everywhere_is_reached_at_loopback() {
+        for (api, https, want) in [
+            ("127.0.0.1:3000", false, "http://127.0.0.1:3000"),
+            ("0.0.0.0:3000", false, "http://127.0.0.1:3000"),
+            ("[::]:3000", true, "https://[::1]:3000"),
+            ("192.168.1.7:443", true, "https://192.168.1.7:443"),
+        ] {
+            assert_eq!(console_base(api.parse().unwrap(), https), want);
+        }
+    }
 }

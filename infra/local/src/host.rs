@@ -28,10 +28,7 @@ use crate::table::{RowExpiry, Table};
 use crate::transfer::TransferHost;
 use crate::turnable_clock::{self, ClockHand};
 use crate::workers::stopped;
-use crate::{
-    api, certificates, commands, console_link, first, inbound, mailbox_page, platform, relay,
-    workers,
-};
+use crate::{api, certificates, commands, first, inbound, mailbox_page, platform, relay, workers};
 
 /// A running host.
 pub struct Host {
@@ -277,8 +274,8 @@ impl Host {
             inbound,
         ];
         servers.extend(submitting);
-        let base = console_link::base(api, https);
-        let console = console_link::make(settings, &table.store, &first.account, &base).await;
+        let base = first::console_base(api, https);
+        let console = first::console_link(settings, &table.store, &first.account, &base).await;
         let console = explained(&table, console)?;
         if let Some(folder) = settings.data.clone() {
             let tools = commands::tools(settings, &table, &engine, blob, &mailbox, base);

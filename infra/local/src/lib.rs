@@ -11,7 +11,6 @@ pub mod certificates;
 mod clock_routes;
 mod commands;
 mod console;
-mod console_link;
 mod control;
 mod damage;
 mod engine;

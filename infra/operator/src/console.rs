@@ -23,15 +23,22 @@ pub(crate) async fn run(command: &Command, tools: &Tools) -> Result<Report, Comm
     link(account, url.as_deref(), tools).await
 }
 
+/// The address of the service that the link leads to.
+fn address<'a>(url: Option<&'a str>, tools: &'a Tools) -> Result<&'a str, CommandError> {
+    let wrong = |why: &str| CommandError::Usage(why.to_owned());
+    let unknown = "the address of the service is not known: name it with --url";
+    let url = url.or(tools.public_url.as_deref());
+    let url = url.ok_or_else(|| wrong(unknown))?;
+    let is_address = ["https://", "http://"]
+        .iter()
+        .any(|scheme| url.starts_with(scheme));
+    is_address
+        .then_some(url)
+        .ok_or_else(|| wrong("--url is an address that begins with https:// or http://"))
+}
+
 async fn link(named: &str, url: Option<&str>, tools: &Tools) -> Result<Report, CommandError> {
-    let base = url.or(tools.public_url.as_deref()).ok_or_else(|| {
-        let why = "the address of the service is not known: name it with --url";
-        CommandError::Usage(why.to_owned())
-    })?;
-    if !base.starts_with("https://") && !base.starts_with("http://") {
-        let why = "--url is an address that begins with https:// or http://";
-        return Err(CommandError::Usage(why.to_owned()));
-    }
+    let base = address(url, tools)?;
     let account = account_lookup::find(tools, named).await?;
     let token = ConsoleToken::generate(&account.id, &tools.entropy);
     let now = tools.clock.now();

@@ -3,9 +3,9 @@
 use askama::Template;
 use serde::Deserialize;
 
-use crate::frame::{PageContent, PageResult};
+use crate::content::{PageContent, PageResult};
 use crate::texts;
-use crate::visit::Visit;
+use crate::visit::PageVisit;
 
 /// What a key may do, by purpose.
 const PRESETS: [(&str, &str, &[&str]); 3] = [
@@ -81,7 +81,7 @@ struct ScopesAnswer {
     scopes: Vec<String>,
 }
 
-pub(crate) async fn show(visit: Visit) -> PageResult {
+pub(crate) async fn show(visit: PageVisit) -> PageResult {
     let held = visit.api.get::<ScopesAnswer>("/v3/scopes").await?.scopes;
     let can_create = visit.caller.key.holds("api_keys.create");
     let page = FirstKey {

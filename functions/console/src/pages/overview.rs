@@ -8,9 +8,9 @@ use posthaste_model::Timestamp;
 use serde::Deserialize;
 
 use crate::chart::{self, ChartDay};
-use crate::frame::{PageContent, PageResult};
+use crate::content::{PageContent, PageResult};
 use crate::texts::{count, share};
-use crate::visit::Visit;
+use crate::visit::PageVisit;
 
 /// Days that are shown, with the one that has not ended.
 const DAYS: i64 = 30;
@@ -33,7 +33,7 @@ struct Overview {
     credits: Option<CreditsShown>,
     cost: Option<CostAnswer>,
     ses: Option<SesShown>,
-    steps: Vec<Step>,
+    steps: Vec<FirstStep>,
     steps_done: usize,
 }
 
@@ -66,7 +66,7 @@ struct SesShown {
 }
 
 /// A line of the list before the first real mail.
-struct Step {
+struct FirstStep {
     is_done: bool,
     title: &'static str,
     about: &'static str,
@@ -105,7 +105,7 @@ struct CostTotal {
 }
 
 #[derive(Deserialize)]
-struct KeysAnswer {
+struct KeyCount {
     result: Vec<serde_json::Value>,
 }
 
@@ -141,7 +141,7 @@ impl StatsDay {
     }
 }
 
-pub(crate) async fn show(visit: Visit) -> PageResult {
+pub(crate) async fn show(visit: PageVisit) -> PageResult {
     let first = Timestamp(visit.now.0 - (DAYS - 1) * DAY).day();
     let path = format!(
         "/v3/stats?aggregated_by=day&start_date={first}&end_date={}",
@@ -233,8 +233,8 @@ impl SesShown {
 }
 
 /// The list before the first real mail. What the reader's key may not see counts as not done.
-async fn steps(visit: &Visit, stats: &[StatsDay], ses: Option<&SesAccount>) -> Vec<Step> {
-    let keys = visit.api.get::<KeysAnswer>("/v3/api_keys").await;
+async fn steps(visit: &PageVisit, stats: &[StatsDay], ses: Option<&SesAccount>) -> Vec<FirstStep> {
+    let keys = visit.api.get::<KeyCount>("/v3/api_keys").await;
     let domains = visit
         .api
         .get::<Vec<DomainAnswer>>("/v3/whitelabel/domains?limit=50")
@@ -248,31 +248,31 @@ async fn steps(visit: &Visit, stats: &[StatsDay], ses: Option<&SesAccount>) -> V
     let has_domain = domains.is_ok_and(|all| all.iter().any(|domain| domain.valid));
     let has_sender = senders.is_ok_and(|all| all.results.iter().any(|sender| sender.verified));
     let mut steps = vec![
-        Step {
+        FirstStep {
             is_done: keys.is_ok_and(|keys| !keys.result.is_empty()),
             title: "A key for your application",
             about: "It is the only thing that a client needs besides the address.",
             link: Some(("Create a key", "/console/first-key")),
         },
-        Step {
+        FirstStep {
             is_done: has_domain || has_sender,
             title: "A sender of your own",
             about: "An authenticated domain signs what you send; one verified address is enough to begin with.",
             link: Some(("How", "/docs#sender-identity")),
         },
-        Step {
+        FirstStep {
             is_done: had("requests"),
             title: "A first mail is accepted",
             about: "The page of a new key shows the call with curl and in seven languages.",
             link: Some(("Show me", "/console/first-key")),
         },
-        Step {
+        FirstStep {
             is_done: had("delivered"),
             title: "A mail has arrived",
             about: "The receiving side took it.",
             link: None,
         },
-        Step {
+        FirstStep {
             is_done: webhooks.is_ok_and(|all| all.webhooks.iter().any(|hook| hook.enabled)),
             title: "Your application learns of bounces",
             about: "A webhook gets each event within seconds, signed.",
@@ -280,7 +280,7 @@ async fn steps(visit: &Visit, stats: &[StatsDay], ses: Option<&SesAccount>) -> V
         },
     ];
     if let Some(ses) = ses {
-        steps.push(Step {
+        steps.push(FirstStep {
             is_done: !ses.sandbox,
             title: "SES is out of its sandbox",
             about: "In the sandbox mail goes to verified addresses only; AWS lifts it on request.",

@@ -1,7 +1,7 @@
 use clap::Parser as _;
 use posthaste_model::{AccountId, Event, EventKind, Timestamp, WebhookId};
 use posthaste_queue::{Retry, WebhookRetry};
-use posthaste_store::{DeadLetter, Secret};
+use posthaste_store::{ConsoleToken, DeadLetter, LINK_LIFE, Secret};
 
 use crate::TestApp;
 
@@ -145,4 +145,26 @@ async fn dead_letters_are_listed_and_replayed_once() {
     tools.retries = None;
     let app = TestApp { tools, ..app };
     assert_eq!(app.exit_code("dead-letters replay ann").await, 4);
+}
+
+#[tokio::test]
+async fn a_link_of_the_console_opens_a_session_of_its_account_for_a_quarter_of_an_hour() {
+    let app = TestApp::new().await;
+    app.run("account create ann --no-key").await.unwrap();
+    assert_eq!(app.exit_code("console link ann").await, 2, "no address");
+    let wrong = app.exit_code("console link ann --url post.example");
+    assert_eq!(wrong.await, 2, "no scheme");
+    let none = app.exit_code("console link bob --url https://post.example");
+    assert_eq!(none.await, 3);
+    let made = app.run("console link ann --url https://post.example/");
+    let made = made.await.unwrap();
+    let url = made.json["url"].as_str().unwrap();
+    assert!(made.text.ends_with(url), "{}", made.text);
+    let token = url.strip_prefix("https://post.example/console/sign-in?token=");
+    let token = ConsoleToken::parse(token.unwrap()).unwrap();
+    assert_eq!(token.account().to_string(), made.json["account"]);
+    let opens = || app.tools.store.is_sign_in_link(&token, app.hand.now());
+    assert_eq!(opens().await, Ok(true));
+    app.hand.advance(LINK_LIFE);
+    assert_eq!(opens().await, Ok(false));
 }
