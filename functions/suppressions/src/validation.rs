@@ -357,52 +357,24 @@ mod tests {
             takes_mail: Some(true),
             ..Findings::default()
         };
+        let with = |change: fn(&mut Findings)| {
+            let mut findings = good;
+            change(&mut findings);
+            findings
+        };
+        let bounced_role = with(|it| (it.has_bounced, it.is_role) = (true, true));
+        let blocked_role = with(|it| (it.was_blocked, it.is_role) = (true, true));
+        let is_left = with(|it| it.left = true);
+        let no_mail = with(|it| it.takes_mail = Some(false));
         for (findings, verdict, score) in [
             (good, AddressVerdict::Valid, 1.0),
             (Findings::default(), AddressVerdict::Invalid, 0.0),
-            (
-                Findings {
-                    takes_mail: Some(false),
-                    ..good
-                },
-                AddressVerdict::Invalid,
-                0.0,
-            ),
-            (
-                Findings {
-                    takes_mail: None,
-                    ..good
-                },
-                AddressVerdict::Risky,
-                0.5,
-            ),
-            (
-                Findings {
-                    has_bounced: true,
-                    is_role: true,
-                    ..good
-                },
-                AddressVerdict::Invalid,
-                0.0,
-            ),
-            (
-                Findings {
-                    is_role: true,
-                    ..good
-                },
-                AddressVerdict::Risky,
-                0.6,
-            ),
-            (
-                Findings {
-                    is_role: true,
-                    was_blocked: true,
-                    ..good
-                },
-                AddressVerdict::Risky,
-                0.3,
-            ),
-            (Findings { left: true, ..good }, AddressVerdict::Risky, 0.2),
+            (no_mail, AddressVerdict::Invalid, 0.0),
+            (with(|it| it.takes_mail = None), AddressVerdict::Risky, 0.5),
+            (bounced_role, AddressVerdict::Invalid, 0.0),
+            (with(|it| it.is_role = true), AddressVerdict::Risky, 0.6),
+            (blocked_role, AddressVerdict::Risky, 0.3),
+            (is_left, AddressVerdict::Risky, 0.2),
         ] {
             assert_eq!(findings.verdict(), verdict, "{findings:?}");
             assert!((findings.score() - score).abs() < 1e-9, "{findings:?}");

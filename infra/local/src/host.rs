@@ -207,8 +207,8 @@ impl Host {
             inbound::serve(smtp_listener, handler, stopped(until)).await;
         });
         let mail_send = mail_send::App::from_env(&platform)?;
-        let is_real = settings.relay.is_some();
-        let chaos = (!is_real).then(|| Chaos::new(settings.entropy.clone()));
+        let chaos = || Chaos::new(settings.entropy.clone());
+        let chaos = settings.relay.is_none().then(chaos);
         let port = Submission {
             app: mail_send.clone(),
             gate: gate.clone(),
@@ -255,22 +255,20 @@ impl Host {
             hand,
         };
         let page = mailbox_page::router(settings, page)?;
-        let queues = engine.local(SEND);
         let parts = api::ApiParts {
             platform: &platform,
             gate: &gate,
             mail_send: &mail_send,
             table: &table,
-            queues,
+            queues: engine.local(SEND),
             key: first.key.as_ref(),
         };
         let routes = api::router(settings, parts)?;
         let api_server = server("API", tls, routes);
+        let page_server = server("mailbox", None, page);
         let mut servers = vec![
             tokio::spawn(api_server.run(api_listener, stopped(stop.clone()))),
-            tokio::spawn(
-                server("mailbox", None, page).run(mailbox_listener, stopped(stop.clone())),
-            ),
+            tokio::spawn(page_server.run(mailbox_listener, stopped(stop.clone()))),
             inbound,
         ];
         servers.extend(submitting);
@@ -284,7 +282,6 @@ impl Host {
         }
         let mut pollers = workers::start(&platform, received, &engine, &table.disk, &stop)?;
         pollers.push(tokio::spawn(workers::sweeping(sweep.clone(), stop.clone())));
-        let store = table.store.clone();
         Ok(Self {
             api,
             mailbox: mailbox_address,
@@ -296,7 +293,7 @@ impl Host {
             notice: first.notice,
             console,
             https,
-            store,
+            store: table.store.clone(),
             sweep,
             stop: Stop {
                 signal,
