@@ -135,7 +135,7 @@ async fn send(app: &App, alert: &Alert, (subject, mut text): AlertText) -> Resul
     if let Some(owner) = app.store.account(account).await? {
         let _ = write!(
             text,
-            "\nThis mail comes from an alert of the account {}. Whoever has a key of it can end the alert \
+            "\nThis mail comes from an alert of the account {}. Any key of it can end the alert \
              (DELETE /v3/alerts/{}).\n",
             owner.username, alert.id
         );

@@ -27,7 +27,7 @@ pub(crate) struct PageParts<'a> {
     pub(crate) store: &'a Store,
     /// The queue of posts that are made again.
     pub(crate) retries: Queue,
-    /// None where mail leaves for a real relay: there nobody refuses it by chance.
+    /// None where mail leaves for a real relay: there no chance refuses it.
     pub(crate) chaos: Option<Chaos>,
     /// The relay that recorded mails are released to.
     pub(crate) release: Option<Mailer>,

@@ -7,7 +7,7 @@ use posthaste_store::{Store, StoreError, WebhookPost};
 use super::life::Moment;
 use crate::visit::PageVisit;
 
-/// The scope of whoever may see webhooks.
+/// The scope of a reader who may see webhooks.
 const SCOPE: &str = "user.webhooks.event.settings.read";
 
 /// A moment for each post. None where posts are not stored, or the reader may not see webhooks.
