@@ -45,10 +45,16 @@ RECEIVING = "received mail, which the emulator has not: tests/it/mx.rs"
 OWN_RING = {("secretsmanager:GetSecretValue", "SecretRing"): "a ring of the owner's: tests/stack/restore.py"}
 FILTER = "a spam filter, which is no part of the stack: shared/runtime/src/held.rs"
 OUTAGE = "an outage of the relay that lasts: delivery's tests/it/outage"
+PAGES = "pages for a browser: tests/browser/console.py"
 FAR = "work that is due in more than fifteen minutes: its tests/it"
 # Rights that no journey here uses, and the test that does.
 NOT_TAKEN = {
     "account-settings": {("sqs:SendMessage", "SendQueue"): "confirms an address to forward to by a mail: its tests/it"},
+    "console": {
+        **OWN_RING,
+        ("secretsmanager:GetSecretValue", "StackSecret"): PAGES,
+        ("ses:GetAccount", "*"): PAGES,
+    },
     "delivery": {
         **OWN_RING,
         ("secretsmanager:GetSecretValue", "OutgoingFilterSecret"): FILTER,

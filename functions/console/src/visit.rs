@@ -27,6 +27,11 @@ impl Params {
     pub(crate) fn text(&self, name: &str) -> &str {
         self.0.get(name).map(String::as_str).unwrap_or_default()
     }
+
+    /// The whole number of a name; 0 when there is none.
+    pub(crate) fn number(&self, name: &str) -> usize {
+        self.text(name).parse().unwrap_or_default()
+    }
 }
 
 /// What a page is shown from.

@@ -88,8 +88,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
     let filters = Filters::read(&visit.params);
     let keys = visit.api.get::<KeysAnswer>("/v3/api_keys").await;
     let query = filters.query(visit.now);
-    let start = visit.params.text("start").parse().unwrap_or(0_usize);
-    let start = start.min(MOST - SHOWN);
+    let start = visit.params.number("start").min(MOST - SHOWN);
     let found = find(&visit, &query, start).await;
     let (rows, is_incomplete, has_more, problem) = match found {
         Ok(page) => {
