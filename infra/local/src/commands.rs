@@ -24,8 +24,7 @@ pub(crate) fn tools(
     settings: &HostSettings,
     table: &Table,
     engine: &Engine,
-    blob: Blob,
-    mailbox: &Mailbox,
+    (blob, mailbox): (Blob, &Mailbox),
     public_url: String,
 ) -> Tools {
     Tools {

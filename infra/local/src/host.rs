@@ -276,7 +276,7 @@ impl Host {
         let console = first::console_link(settings, &table.store, &first.account, &base).await;
         let console = explained(&table, console)?;
         if let Some(folder) = settings.data.clone() {
-            let tools = commands::tools(settings, &table, &engine, blob, &mailbox, base);
+            let tools = commands::tools(settings, &table, &engine, (blob, &mailbox), base);
             let transfer = TransferHost::new(&platform, &gate, &mail_send, &table)?;
             servers.extend(commands::serve(folder, (tools, transfer), stop.clone()));
         }

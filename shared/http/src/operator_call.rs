@@ -10,8 +10,10 @@ use posthaste_store::{Account, ApiKey, KeyKind};
 
 use crate::Caller;
 
-/// A call that this process makes itself, in the name of an account: set in the extensions of a request that goes to
-/// the routes directly. Extensions are not part of HTTP, so that no request from outside has one.
+/// A call that this process makes itself, in the name of an account.
+///
+/// It is set in the extensions of a request that goes to the routes directly. Extensions are not part of HTTP, so that
+/// no request from outside has one.
 ///
 /// The operator may do with an account what its owner may, whatever its keys, allow list and limits say; the handlers
 /// check the request as any other.
