@@ -16,7 +16,8 @@ use crate::engine::{EVENTS, Engine, RETRIES};
 use crate::mailbox_feed::open_mailbox;
 use crate::start::HostSettings;
 use crate::table::Table;
-use crate::transfer::{TransferCommand, TransferHost};
+use crate::transfer::{TransferFailure, TransferHost};
+use crate::transfer_line::TransferCommand;
 use crate::workers::stopped;
 
 /// What the operator's commands work with while this host runs.
@@ -74,8 +75,8 @@ async fn answer(
         // A client that has gone is noticed where the line is sent.
         let _ = progress.send(line);
     });
-    let done = match parsed.ok().and_then(|cli| cli.command) {
-        Some(Command::Operator(operator)) => operator.on(tools).await,
+    let done: Result<String, TransferFailure> = match parsed.ok().and_then(|cli| cli.command) {
+        Some(Command::Operator(operator)) => operator.on(tools).await.map_err(Into::into),
         Some(Command::Import(import)) => {
             let command = TransferCommand::from(*import);
             command.on(transfer, show).await

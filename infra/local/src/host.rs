@@ -4,8 +4,6 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::Blob;
 use posthaste_listen::MemoryBudget;
 use posthaste_mailbox::{Chaos, DEFAULT_LIMIT, Mailbox};
@@ -164,7 +162,7 @@ impl Host {
         let first = first::account(settings, folder.as_ref(), &table.store).await;
         let first = explained(&table, first)?;
         let public_url = settings.public_url.clone();
-        let secret = stack_secret(settings, folder.as_ref())?;
+        let secret = platform::stack_secret(settings, folder.as_ref())?;
         if let Some(folder) = &folder {
             folder.note_parts()?;
         }
@@ -379,22 +377,4 @@ fn access(settings: &HostSettings, key: Option<&String>) -> SmtpAccess {
         Some(key) if settings.submission_open => SmtpAccess::OpenToThisMachine(key),
         Some(_) | None => SmtpAccess::KeyRequired,
     }
-}
-
-/// The secret that signs links and encrypts secrets; the same in every run of a data folder.
-pub(crate) fn stack_secret(
-    settings: &HostSettings,
-    folder: Option<&Folder>,
-) -> Result<String, StartError> {
-    let make = || {
-        format!(
-            "1:{}",
-            URL_SAFE_NO_PAD.encode(settings.entropy.bytes::<32>())
-        )
-    };
-    // The folder was opened only if what its file holds is a secret.
-    Ok(match folder {
-        None => make(),
-        Some(folder) => folder.secret("stack-secret", make)?,
-    })
 }

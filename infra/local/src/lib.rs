@@ -36,6 +36,7 @@ mod start;
 mod start_error;
 mod table;
 mod transfer;
+mod transfer_line;
 mod turnable_clock;
 mod workers;
 
@@ -53,5 +54,6 @@ pub use serve::HttpLimits;
 pub use start::{DnsSettings, HostSettings};
 pub use start_error::StartError;
 pub use table::TableFaults;
-pub use transfer::{ExportCommand, ImportCommand, TransferCommand};
+pub use transfer::TransferFailure;
+pub use transfer_line::{ExportCommand, ImportCommand, TransferCommand};
 pub use turnable_clock::{ClockStart, TurnableClock};

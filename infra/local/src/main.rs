@@ -26,8 +26,8 @@ fn main() -> ExitCode {
     let (args, operator) = match cli.command {
         None => (cli.run, None),
         Some(Command::Run(args)) => (*args, None),
-        Some(Command::Import(import)) => return transfer(TransferCommand::from(*import)),
-        Some(Command::Export(export)) => return transfer(TransferCommand::from(*export)),
+        Some(Command::Import(import)) => return transfer(&(*import).into(), &cli.run),
+        Some(Command::Export(export)) => return transfer(&(*export).into(), &cli.run),
         Some(Command::Explain(explain)) => {
             let done = explain.run();
             let done = done.map_err(|error| (error.to_string(), error.exit_code()));
@@ -104,17 +104,22 @@ fn operate(operator: &Operator, line: &[OsString]) -> ExitCode {
 }
 
 /// An import or an export, with its progress on standard error.
-fn transfer(command: TransferCommand) -> ExitCode {
+fn transfer(command: &TransferCommand, args: &Args) -> ExitCode {
     let format = ErrorFormat::of(command.is_json());
     let vars = posthaste_runtime::variables();
     if let Err(error) = prepare(&vars, false, true) {
         return format.fail(&error.to_string(), 2);
     }
+    let (clock, entropy) = (posthaste_runtime::clock(), posthaste_runtime::entropy());
+    let settings = match HostSettings::from_args(args, clock, entropy) {
+        Ok(settings) => settings,
+        Err(error) => return format.fail(&error.to_string(), 2),
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
     let done = match runtime {
-        Ok(runtime) => runtime.block_on(command.run(terminal::show_progress)),
+        Ok(runtime) => runtime.block_on(command.run(&settings, terminal::show_progress)),
         Err(error) => return format.fail(&error.to_string(), 1),
     };
     let done = done.map_err(|error| (error.to_string(), error.exit_code()));

@@ -15,13 +15,11 @@ use posthaste_identity::Resolver;
 use posthaste_mailer::Ses;
 use posthaste_operator::{CommandError, Report, Tools};
 use posthaste_runtime::{ConfigError, Env, Platform};
-use posthaste_transfer::TransferError;
 
 use crate::control;
 use crate::engine::{EVENTS, Engine, EngineError, RETRIES};
 use crate::folder::{self, Folder, FolderError};
 use crate::mailbox_feed::closed_mailbox;
-use crate::start_error::StartError;
 use crate::table::{Table, TableError};
 
 /// Where a command works, and how it answers.
@@ -150,11 +148,6 @@ pub enum OperatorError {
     Stack(String),
     #[error(transparent)]
     Failed(#[from] CommandError),
-    #[error(transparent)]
-    Transfer(#[from] TransferError),
-    /// The service of a data folder cannot be opened for a transfer.
-    #[error(transparent)]
-    Start(#[from] StartError),
 }
 
 /// Flags that stand for a variable.
@@ -212,8 +205,6 @@ impl OperatorError {
             | Self::Queues(EngineError::Damaged(_) | EngineError::Newer(_)) => 4,
             Self::Table(_) | Self::Queues(_) | Self::Blobs(_) | Self::Stack(_) => 1,
             Self::Failed(failure) => failure.exit_code(),
-            Self::Transfer(failure) => failure.exit_code(),
-            Self::Start(error) => error.exit_code(),
             Self::InHost(_, code) => *code,
         }
     }

@@ -6,6 +6,8 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use axum::http::Extensions;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::Blob;
 use posthaste_identity::Resolver;
 use posthaste_mailbox::Mailbox;
@@ -17,8 +19,10 @@ use posthaste_store::Store;
 use posthaste_webhook::Schedule;
 
 use crate::engine::{EVENTS, Engine, FEEDBACK, INBOUND, RETRIES, SEND};
+use crate::folder::Folder;
 use crate::mailbox_feed::MailboxFeed;
 use crate::start::{DnsSettings, HostSettings};
+use crate::start_error::StartError;
 
 /// Parts that are started before the functions.
 pub(crate) struct HostParts<'a> {
@@ -163,4 +167,22 @@ fn inbound_dns(dns: &DnsSettings) -> Option<Resolver> {
 fn process(entropy: &Entropy) -> String {
     let [high, low] = [entropy.below(u64::MAX), entropy.below(u64::MAX)];
     format!("local-{high:016x}{low:016x}")
+}
+
+/// The secret that signs links and encrypts secrets; the same in every run of a data folder.
+pub(crate) fn stack_secret(
+    settings: &HostSettings,
+    folder: Option<&Folder>,
+) -> Result<String, StartError> {
+    let make = || {
+        format!(
+            "1:{}",
+            URL_SAFE_NO_PAD.encode(settings.entropy.bytes::<32>())
+        )
+    };
+    // The folder was opened only if what its file holds is a secret.
+    Ok(match folder {
+        None => make(),
+        Some(folder) => folder.secret("stack-secret", make)?,
+    })
 }

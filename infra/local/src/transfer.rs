@@ -3,13 +3,10 @@
 //! They work through the routes of the functions, as the account's own requests do. On a data folder without a host
 //! these are opened without workers: nothing is delivered meanwhile, and mails with links leave at the next start.
 
-use std::ffi::OsString;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use clap::Args;
 use posthaste_blob::Blob;
 use posthaste_http::Authorizer;
 use posthaste_mailbox::{DEFAULT_LIMIT, Mailbox};
@@ -17,69 +14,39 @@ use posthaste_model::{Clock, Entropy, PublicUrl};
 use posthaste_operator::find_account;
 use posthaste_runtime::{Env, Platform};
 use posthaste_store::Store;
-use posthaste_transfer::{
-    Export, Import, ImportSource, Pause, Progress, TransferError, TransferReport, TransferTools,
-};
+use posthaste_transfer::{Pause, Progress, TransferError, TransferReport, TransferTools};
 
-use crate::args::{API_PORT, Cli};
 use crate::control;
 use crate::engine::Engine;
 use crate::folder::Folder;
-use crate::host::stack_secret;
-use crate::operator::{CommandContext, EXIT_CODES, OperatorError, of_stack, open};
+use crate::operator::{OperatorError, of_stack, open};
 use crate::platform::{self, HostParts};
 use crate::start::HostSettings;
 use crate::start_error::StartError;
 use crate::table::{Disk, Table};
+use crate::transfer_line::{TransferCommand, TransferWork};
 use crate::{functions, relay};
 
-/// `posthaste import`.
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
-pub struct ImportCommand {
-    #[command(flatten)]
-    place: CommandContext,
-    #[command(flatten)]
-    import: Import,
+/// Why a transfer could not begin, or what it failed with.
+#[derive(Debug, thiserror::Error)]
+pub enum TransferFailure {
+    /// As for any command of the operator.
+    #[error(transparent)]
+    Operator(#[from] OperatorError),
+    /// The functions of a data folder cannot be opened.
+    #[error(transparent)]
+    Start(#[from] StartError),
+    #[error(transparent)]
+    Transfer(#[from] TransferError),
 }
 
-/// `posthaste export`.
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
-pub struct ExportCommand {
-    #[command(flatten)]
-    place: CommandContext,
-    #[command(flatten)]
-    export: Export,
-}
-
-/// One of the two, with where it works.
-#[derive(Debug)]
-pub struct TransferCommand {
-    place: CommandContext,
-    work: TransferWork,
-}
-
-#[derive(Debug)]
-enum TransferWork {
-    Import(Import),
-    Export(Export),
-}
-
-impl From<ImportCommand> for TransferCommand {
-    fn from(command: ImportCommand) -> Self {
-        Self {
-            place: command.place,
-            work: TransferWork::Import(command.import),
-        }
-    }
-}
-
-impl From<ExportCommand> for TransferCommand {
-    fn from(command: ExportCommand) -> Self {
-        Self {
-            place: command.place,
-            work: TransferWork::Export(command.export),
+impl TransferFailure {
+    /// The exit code of the process.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Self::Operator(error) => error.exit_code(),
+            Self::Start(error) => error.exit_code(),
+            Self::Transfer(error) => error.exit_code(),
         }
     }
 }
@@ -113,16 +80,13 @@ impl TransferHost {
 }
 
 impl TransferCommand {
-    /// Whether answers and errors are JSON.
-    pub fn is_json(&self) -> bool {
-        self.place.json
-    }
-
-    /// Carries the command out and gives back what to print. `show` gets lines about the progress.
+    /// Carries the command out and gives back what to print. `show` gets lines about the progress. `settings` are those
+    /// of a host, for a data folder that none runs on.
     pub async fn run(
         &self,
+        settings: &HostSettings,
         show: impl Fn(String) + Clone + Send + Sync + 'static,
-    ) -> Result<String, OperatorError> {
+    ) -> Result<String, TransferFailure> {
         let progress = Progress::new(show.clone());
         if self.place.aws {
             return self.deployed(progress).await;
@@ -132,69 +96,16 @@ impl TransferCommand {
             Err(running @ OperatorError::Running(_)) => {
                 let line = self.line(&std::env::current_dir().unwrap_or_default());
                 let Ok(reply) = control::ask_with(data, &line, show).await else {
-                    return Err(running);
+                    return Err(running.into());
                 };
                 return match reply.code {
                     0 => Ok(reply.text),
-                    code => Err(OperatorError::InHost(reply.text, code)),
+                    code => Err(OperatorError::InHost(reply.text, code).into()),
                 };
             }
             other => other?,
         };
-        self.local(folder, progress).await
-    }
-
-    /// The command line for the host that runs on the data folder: paths are this process's, and what comes from its
-    /// environment is named.
-    fn line(&self, here: &Path) -> Vec<OsString> {
-        let path = |path: &PathBuf| here.join(path).into_os_string();
-        let mut line = vec![OsString::from("posthaste")];
-        let mut flag = |name: &str, value: OsString| {
-            line.push(name.into());
-            line.push(value);
-        };
-        match &self.work {
-            TransferWork::Export(export) => {
-                flag("export", path(&export.folder));
-                flag("--account", (&export.account).into());
-            }
-            TransferWork::Import(import) => {
-                let from = match &import.from {
-                    ImportSource::Service(address) => address.into(),
-                    ImportSource::Folder(folder) => path(folder),
-                };
-                flag("import", "--from".into());
-                line.push(from);
-                let mut flag = |name: &str, value: OsString| {
-                    line.push(name.into());
-                    line.push(value);
-                };
-                flag("--account", (&import.account).into());
-                flag("--dkim-selector", (&import.dkim_selector).into());
-                if let Some(key) = &import.key {
-                    flag("--key", key.into());
-                }
-                // Its default lies in the folder that this process runs in, too.
-                match (&import.state, &import.from) {
-                    (Some(state), _) => flag("--state", path(state)),
-                    (None, ImportSource::Folder(_)) => {}
-                    (None, ImportSource::Service(_)) => flag("--state-in", here.into()),
-                }
-                for (name, is_set) in [
-                    ("--dry-run", import.dry_run),
-                    ("--trust-senders", import.trust_senders),
-                    ("--without-keys", import.without_keys),
-                ] {
-                    if is_set {
-                        line.push(name.into());
-                    }
-                }
-            }
-        }
-        if self.place.json {
-            line.push("--json".into());
-        }
-        line
+        self.local(settings, folder, progress).await
     }
 
     /// Carries the command out in a host.
@@ -202,7 +113,7 @@ impl TransferCommand {
         &self,
         host: &TransferHost,
         progress: Progress,
-    ) -> Result<String, OperatorError> {
+    ) -> Result<String, TransferFailure> {
         let done = host.disk.durable(self.transfer(host, progress)).await;
         let unsynced = || TransferError::Target("the table's file cannot be synced".to_owned());
         let report = done.ok_or_else(unsynced)??;
@@ -217,12 +128,14 @@ impl TransferCommand {
         &self,
         host: &TransferHost,
         progress: Progress,
-    ) -> Result<TransferReport, OperatorError> {
+    ) -> Result<TransferReport, TransferFailure> {
         let named = match &self.work {
             TransferWork::Import(import) => &import.account,
             TransferWork::Export(export) => &export.account,
         };
-        let account = find_account(&host.store, named).await?;
+        let account = find_account(&host.store, named)
+            .await
+            .map_err(OperatorError::from)?;
         let tools = TransferTools {
             account: Arc::new(account),
             store: host.store.clone(),
@@ -239,23 +152,25 @@ impl TransferCommand {
     }
 
     /// On a stack, whose variables the environment has, as for `posthaste --aws`.
-    async fn deployed(&self, progress: Progress) -> Result<String, OperatorError> {
+    async fn deployed(&self, progress: Progress) -> Result<String, TransferFailure> {
         let (table, environment) = (self.place.table.clone(), posthaste_runtime::variables());
         let named = move |name: &str| {
             let flag = table.clone().filter(|_| name == "TABLE_NAME");
             flag.or_else(|| environment.get(name))
         };
-        let platform = Platform::host_with_secrets(Env::new(named)).await?;
+        let platform = Platform::host_with_secrets(Env::new(named))
+            .await
+            .map_err(OperatorError::from)?;
         let opened = |error: posthaste_runtime::Error| {
             let why =
                 format!("the functions need their variables, as for `posthaste --aws`: {error}");
             OperatorError::Setting(why)
         };
-        let gate = platform.gate()?;
+        let gate = platform.gate().map_err(OperatorError::from)?;
         let mail_send = mail_send::App::from_env(&platform).map_err(|e| opened(e.into()))?;
         let routes = functions::routes(&platform, &gate, &mail_send).map_err(opened)?;
         let host = TransferHost {
-            store: platform.store()?,
+            store: platform.store().map_err(OperatorError::from)?,
             clock: platform.clock(),
             entropy: platform.entropy(),
             routes: routes.into_router(),
@@ -263,32 +178,28 @@ impl TransferCommand {
         };
         let table = platform.env().get("TABLE_NAME").unwrap_or_default();
         self.on(&host, progress).await.map_err(|error| match error {
-            OperatorError::Failed(error) => of_stack(error, &table),
+            TransferFailure::Operator(OperatorError::Failed(error)) => {
+                of_stack(error, &table).into()
+            }
             other => other,
         })
     }
 
     /// On a data folder that no host runs on.
-    async fn local(&self, folder: Folder, progress: Progress) -> Result<String, OperatorError> {
-        let line = [
-            "posthaste".into(),
-            "--data".into(),
-            folder.path("").into_os_string(),
-        ];
-        let args = Cli::read(line)
-            .map_err(|error| OperatorError::Setting(error.to_string()))?
-            .run;
-        let settings = HostSettings::from_args(
-            &args,
-            posthaste_runtime::clock(),
-            posthaste_runtime::entropy(),
-        );
-        let settings = settings.map_err(StartError::from)?;
-        let table = Table::start(Some(&folder.path("table.db"))).await?;
+    async fn local(
+        &self,
+        settings: &HostSettings,
+        folder: Folder,
+        progress: Progress,
+    ) -> Result<String, TransferFailure> {
+        let table = Table::start(Some(&folder.path("table.db")))
+            .await
+            .map_err(StartError::from)?;
         let table = table.with_clock(settings.clock.clone());
-        let engine = Engine::start(Some(&folder.path("queue.db")), settings.clock.clone())?;
+        let engine = Engine::start(Some(&folder.path("queue.db")), settings.clock.clone())
+            .map_err(StartError::from)?;
         let done = self
-            .with(&settings, &folder, (&table, &engine), progress)
+            .with(settings, &folder, (&table, &engine), progress)
             .await;
         let stopped = tokio::task::spawn_blocking(move || engine.stop());
         // Every answer followed its commit: an engine that does not end loses nothing.
@@ -303,14 +214,14 @@ impl TransferCommand {
         folder: &Folder,
         (table, engine): (&Table, &Engine),
         progress: Progress,
-    ) -> Result<String, OperatorError> {
-        let blobs = folder.blobs(&table.store).await?;
-        let blob = Blob::folder(&blobs)?;
+    ) -> Result<String, TransferFailure> {
+        let blobs = folder.blobs(&table.store).await.map_err(StartError::from)?;
+        let blob = Blob::folder(&blobs).map_err(StartError::from)?;
         let path = Some(folder.path(""));
         let mailbox = Mailbox::open(path, DEFAULT_LIMIT, settings.clock.clone());
         let mailbox = mailbox.map_err(StartError::from)?;
-        let nowhere = ([127, 0, 0, 1], API_PORT).into();
-        let recorder = relay::recorder(settings, nowhere).map_err(StartError::from)?;
+        // Nothing is delivered, so that it is not listened on.
+        let recorder = relay::recorder(settings, settings.api)?;
         let public_url = settings.public_url.clone();
         let parts = HostParts {
             store: table.store.clone(),
@@ -318,13 +229,14 @@ impl TransferCommand {
             blob,
             mailer: recorder.clone(),
             recorder,
-            secret: stack_secret(settings, Some(folder))?,
-            public_url: public_url.unwrap_or_else(|| PublicUrl::of_listener(false, nowhere)),
+            secret: platform::stack_secret(settings, Some(folder))?,
+            public_url: public_url
+                .unwrap_or_else(|| PublicUrl::of_listener(settings.tls.is_some(), settings.api)),
             mailbox: &mailbox,
             mailbox_address: settings.mailbox,
         };
         let platform = platform::platform(settings, parts);
-        let gate = platform.gate()?;
+        let gate = platform.gate().map_err(StartError::from)?;
         let mail_send = mail_send::App::from_env(&platform).map_err(StartError::from)?;
         let host = TransferHost::new(&platform, &gate, &mail_send, table)?;
         let done = self.on(&host, progress).await;

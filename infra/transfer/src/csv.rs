@@ -6,13 +6,28 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use crate::folder::Lines;
+use crate::folder::{AccountFolder, Lines};
+use crate::part::AccountPart;
+
+/// Writes the CSV files beside those of JSON lines.
+///
+/// # Errors
+/// When a file cannot be read or written.
+pub(crate) fn write_all(folder: &AccountFolder) -> io::Result<()> {
+    for part in AccountPart::ALL {
+        let lines = folder.file(part);
+        if lines.is_file() {
+            convert(&lines, &lines.with_extension("csv"), part.columns())?;
+        }
+    }
+    Ok(())
+}
 
 /// Writes the items of a file of JSON lines as CSV with these columns.
 ///
 /// # Errors
 /// When a file cannot be read or written.
-pub(crate) fn convert(lines: &Path, csv: &Path, columns: &[&str]) -> io::Result<()> {
+fn convert(lines: &Path, csv: &Path, columns: &[&str]) -> io::Result<()> {
     let mut out = BufWriter::new(File::create(csv)?);
     out.write_all(columns.join(",").as_bytes())?;
     out.write_all(b"\r\n")?;

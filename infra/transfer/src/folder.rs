@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::csv;
 use crate::part::AccountPart;
 
 /// Bytes of a line: a template with all its versions.
@@ -51,17 +50,6 @@ impl AccountFolder {
     /// The folder of a subuser, whose name has been checked.
     pub(crate) fn subuser(&self, username: &str) -> PathBuf {
         self.path.join("subusers").join(username)
-    }
-
-    /// Writes the CSV files beside those of JSON lines.
-    pub(crate) fn write_csv(&self) -> io::Result<()> {
-        for part in AccountPart::ALL {
-            let lines = self.file(part);
-            if lines.is_file() {
-                csv::convert(&lines, &lines.with_extension("csv"), part.columns())?;
-            }
-        }
-        Ok(())
     }
 }
 

@@ -143,11 +143,11 @@ pub async fn export(
     };
     let subusers = read_all(reading, &mut journal, &mut report).await?;
     count(&folder, &mut report)?;
-    folder.write_csv()?;
+    csv::write_all(&folder)?;
     for (name, mut of_subuser) in subusers {
         let folder = AccountFolder::at(folder.subuser(&name));
         count(&folder, &mut of_subuser)?;
-        folder.write_csv()?;
+        csv::write_all(&folder)?;
         report.subusers.push(of_subuser);
     }
     Ok(report)
