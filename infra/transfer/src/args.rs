@@ -35,7 +35,7 @@ impl ImportSource {
 /// only what changed there. Nothing is changed at the other service, and nothing is deleted here.
 #[derive(Clone, Debug, Args)]
 pub struct Import {
-    /// Where from: the base address of the API (https://api.sendgrid.com), or the folder of an export
+    /// Where from: the base address of the API (`https://api.sendgrid.com`), or the folder of an export
     #[arg(long, value_name = "URL|FOLDER", value_parser = ImportSource::read)]
     pub from: ImportSource,
     /// API key of the other service, with full access or read access; the variable `SENDGRID_API_KEY` keeps it out of

@@ -182,6 +182,16 @@ impl TransferReport {
                 refused,
             ]));
         }
+        self.write_ids(lines);
+        self.write_remarks(lines);
+        for subuser in &self.subusers {
+            lines.push(String::new());
+            subuser.write(lines);
+        }
+    }
+
+    /// What is another one here: ids and records.
+    fn write_ids(&self, lines: &mut Vec<String>) {
         let ids = self
             .group_ids
             .iter()
@@ -198,6 +208,10 @@ impl TransferReport {
             lines.extend(change.publish.iter().map(|record| format!("  + {record}")));
             lines.extend(change.before.iter().map(|record| format!("    {record}")));
         }
+    }
+
+    /// What is to be read by a person, and the keys.
+    fn write_remarks(&self, lines: &mut Vec<String>) {
         let remark = |one: &NotTaken| format!("  {}: {}", one.what, one.reason);
         section(
             lines,
@@ -216,10 +230,6 @@ impl TransferReport {
         let keys = self.keys.iter();
         let keys = keys.map(|key| format!("  {} ({}): {}", key.name, key.api_key_id, key.api_key));
         section(lines, "API keys, shown this once and stored nowhere:", keys);
-        for subuser in &self.subusers {
-            lines.push(String::new());
-            subuser.write(lines);
-        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use posthaste_model::scope;
+use posthaste_model::{AccountId, scope};
 use posthaste_store::{ApiKey, KeyKind, Secret};
 use serde_json::Value;
 
@@ -60,29 +60,42 @@ impl AccountWriter<'_> {
                 self.report.counts(PART).unchanged += 1;
                 continue;
             }
-            let secret = Secret::generate(&self.entropy);
-            let key = ApiKey {
-                id: secret.id().clone(),
-                account: here.account().id.clone(),
-                name: name.clone(),
-                kind,
-                scopes,
-                hash: secret.hash(),
-                created_at: self.clock.now(),
-                is_test: item.get("test").and_then(Value::as_bool).unwrap_or(false),
-            };
-            if !self.store.create_key(&key, MOST).await? {
-                let why = format!("the account holds {MOST} keys already");
-                self.report.refuse_item(PART, &name, why);
-                continue;
-            }
-            self.report.counts(PART).created += 1;
-            self.report.keys.push(ShownKey {
-                name,
-                api_key_id: key.id.to_string(),
-                api_key: secret.expose().to_owned(),
-            });
+            let id = here.account().id.clone();
+            let is_test = item.get("test").and_then(Value::as_bool).unwrap_or(false);
+            self.make_key(id, name, (kind, scopes), is_test).await?;
         }
+        Ok(())
+    }
+
+    async fn make_key(
+        &mut self,
+        account: AccountId,
+        name: String,
+        (kind, scopes): (KeyKind, Vec<String>),
+        is_test: bool,
+    ) -> Result<(), TransferError> {
+        let secret = Secret::generate(&self.entropy);
+        let key = ApiKey {
+            id: secret.id().clone(),
+            account,
+            name: name.clone(),
+            kind,
+            scopes,
+            hash: secret.hash(),
+            created_at: self.clock.now(),
+            is_test,
+        };
+        if !self.store.create_key(&key, MOST).await? {
+            let why = format!("the account holds {MOST} keys already");
+            self.report.refuse_item(PART, &name, why);
+            return Ok(());
+        }
+        self.report.counts(PART).created += 1;
+        self.report.keys.push(ShownKey {
+            name,
+            api_key_id: key.id.to_string(),
+            api_key: secret.expose().to_owned(),
+        });
         Ok(())
     }
 

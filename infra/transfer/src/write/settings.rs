@@ -7,6 +7,7 @@ use super::AccountWriter;
 use crate::TransferError;
 use crate::part::{AccountPart, MAIL_SETTINGS, TRACKING_SETTINGS};
 use crate::read::{in_path, list_in, text_in};
+use crate::service::Here;
 
 const WEBHOOKS: &str = "/v3/user/webhooks/event/settings";
 const PARSE: &str = "/v3/user/webhooks/parse/settings";
@@ -118,34 +119,10 @@ impl AccountWriter<'_> {
             let own = existing
                 .iter()
                 .find(|own| text_in(own, "url") == Some(url.as_str()));
-            let include = "?include=account_status_change";
-            let (method, path) = match own.and_then(|own| text_in(own, "id")) {
-                None => (Method::POST, format!("{WEBHOOKS}{include}")),
-                Some(id) => (
-                    Method::PATCH,
-                    format!("{WEBHOOKS}/{}{include}", in_path(id)),
-                ),
-            };
-            let made = match self.call(&here, (method, &path), Some(&body), None).await? {
-                Ok(made) => made,
-                Err(refusal) => {
-                    self.report.refuse_item(part, &url, refusal.why);
-                    continue;
-                }
-            };
-            let has_key = own.is_some_and(|own| text_in(own, "public_key").is_some());
-            if is_signed && !has_key {
-                let id = text_in(&made, "id").unwrap_or_default();
-                let path = format!("{WEBHOOKS}/signed/{}", in_path(id));
-                let on = json!({"enabled": true});
-                if let Ok(signed) = self
-                    .call(&here, (Method::PATCH, &path), Some(&on), None)
-                    .await?
-                {
-                    let key = text_in(&signed, "public_key").unwrap_or_default();
-                    let note = format!("webhook {url} is signed with another key: {key}");
-                    self.report.notes.push(note);
-                }
+            let placed = self.place_webhook(&here, own, (&url, &body), is_signed);
+            if let Err(why) = placed.await? {
+                self.report.refuse_item(part, &url, why);
+                continue;
             }
             if has_oauth {
                 let why =
@@ -161,6 +138,44 @@ impl AccountWriter<'_> {
             self.note_item(part, &url, &stored)?;
         }
         Ok(())
+    }
+
+    /// Creates a webhook, or changes the one of its URL, and has it signed.
+    async fn place_webhook(
+        &mut self,
+        here: &Here,
+        own: Option<&Value>,
+        (url, body): (&str, &Value),
+        is_signed: bool,
+    ) -> Result<Result<(), String>, TransferError> {
+        let include = "?include=account_status_change";
+        let (method, path) = match own.and_then(|own| text_in(own, "id")) {
+            None => (Method::POST, format!("{WEBHOOKS}{include}")),
+            Some(id) => (
+                Method::PATCH,
+                format!("{WEBHOOKS}/{}{include}", in_path(id)),
+            ),
+        };
+        let made = match self.call(here, (method, &path), Some(body), None).await? {
+            Ok(made) => made,
+            Err(refusal) => return Ok(Err(refusal.why)),
+        };
+        let has_key = own.is_some_and(|own| text_in(own, "public_key").is_some());
+        if is_signed && !has_key {
+            let id = text_in(&made, "id").unwrap_or_default();
+            let path = format!("{WEBHOOKS}/signed/{}", in_path(id));
+            let on = json!({"enabled": true});
+            let signed = self.call(here, (Method::PATCH, &path), Some(&on), None);
+            match signed.await? {
+                Ok(signed) => {
+                    let key = text_in(&signed, "public_key").unwrap_or_default();
+                    let note = format!("webhook {url} is signed with another key: {key}");
+                    self.report.notes.push(note);
+                }
+                Err(refusal) => return Ok(Err(refusal.why)),
+            }
+        }
+        Ok(Ok(()))
     }
 
     pub(super) async fn write_parse_settings(&mut self) -> Result<(), TransferError> {
