@@ -16,6 +16,7 @@ import smtplib
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 import urllib.request
 
 from measure import start
@@ -40,10 +41,10 @@ def read(mailbox, address):
 def measure(host, folder, mails):
     """By language: how many mails there are, and how many are read right; and of those that were held out."""
     counts = collections.defaultdict(lambda: [0, 0])
-    smtp = host["no_login"].rsplit(":", 1)
+    smtp = urllib.parse.urlsplit(host["no_login"])
     for number, mail in enumerate(mails):
         address = f"mail{number}@x.example"
-        with smtplib.SMTP(smtp[0], int(smtp[1])) as session:
+        with smtplib.SMTP(smtp.hostname, smtp.port) as session:
             session.sendmail("no-reply@lumen.example", [address], (folder / mail["file"]).read_bytes())
         want = [[one] if one else [] for one in (mail["code"], mail["link"])]
         got = list(read(host["mailbox"], address))
