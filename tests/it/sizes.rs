@@ -33,6 +33,10 @@ const SMALL: &[(&str, &str)] = &[
         "the query and the page of two functions' lists of what was given up",
     ),
     (
+        "shared/model/src/configuration_sets.rs",
+        "one form of text, which mail-send and delivery read",
+    ),
+    (
         "shared/queue/src/insights.rs",
         "a job that the sweep writes and ses-feedback reads",
     ),

@@ -114,7 +114,8 @@ impl TransferCommand {
         host: &TransferHost,
         progress: Progress,
     ) -> Result<String, TransferFailure> {
-        let done = host.disk.durable(self.transfer(host, progress)).await;
+        let transfer = Box::pin(self.transfer(host, progress));
+        let done = host.disk.durable(transfer).await;
         let unsynced = || TransferError::Target("the table's file cannot be synced".to_owned());
         let report = done.ok_or_else(unsynced)??;
         Ok(if self.place.json {

@@ -9,8 +9,10 @@ use crate::{Replayer, events_of};
 /// The longest span of one job, in seconds: seven days.
 pub const LONGEST_SPAN: i64 = 7 * 86_400;
 
-/// Mails are looked at that were accepted up to so many seconds before the span: seven days. Mail waits 72 hours for
-/// its time and is tried for 72 more; an open or a click may be later than that, and is then left out.
+/// Mails are looked at that were accepted up to so many seconds before the span: seven days.
+///
+/// Mail waits 72 hours for its time and is tried for 72 more; an open or a click may be later than that, and is then left
+/// out.
 pub const LOOK_BACK: i64 = 7 * 86_400;
 
 /// Seconds by which the clocks of two machines differ, at most.

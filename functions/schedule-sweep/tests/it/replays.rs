@@ -107,7 +107,7 @@ async fn a_span_whose_request_could_not_queue_it_is_queued_by_the_sweep() {
         .iter()
         .map(|(text, _)| WebhookRetry::from_text(text).unwrap());
     let events: Vec<_> = lots.flat_map(|lot| lot.events).collect();
-    assert_eq!(events, [event.clone()]);
+    assert_eq!(events, std::slice::from_ref(&event));
 
     // The due row by which it would go on leads to nothing.
     services.clock.advance(120);

@@ -309,9 +309,8 @@ fn mask(file: &str, item: &mut Value) {
                     || ["user_id", "api_key_id", "public_key", "dns"].contains(&name.as_str());
                 let is_time = ["created_at", "updated_at", "created_date", "updated_date"]
                     .contains(&name.as_str());
-                if (is_id || is_time) && !value.is_null() {
-                    *value = "…".into();
-                } else if name == "username" && file == "domains" {
+                let is_owner = name == "username" && file == "domains";
+                if is_owner || ((is_id || is_time) && !value.is_null()) {
                     *value = "…".into();
                 } else {
                     mask(file, value);

@@ -1,10 +1,6 @@
 //! Mail that waits in the bucket, and its release.
 
-#![expect(
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    reason = "a test that cannot go on fails"
-)]
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod turns;
 
