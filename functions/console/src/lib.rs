@@ -8,7 +8,7 @@
 //! # Adding a page
 //!
 //! 1. A file in `src/pages`: its template's struct, and `show(visit)`, which reads by `visit.api.get("/v3/…")`
-//!    and returns [`PageContent`](content::PageContent).
+//!    and returns its `PageContent`.
 //! 2. Its template in `templates`, which is the inside of `<main>` and begins with `<h1>`. No `style` and no script in
 //!    it: the policy of the pages forbids both.
 //! 3. A line in `PAGES` (`src/pages.rs`): its name in the address, its label and its group in the navigation. With

@@ -109,14 +109,21 @@ where
             let (progress, mut lines) = mpsc::unbounded_channel();
             let mut answer = std::pin::pin!(answer(words, progress));
             loop {
+                // Lines first: those of a command that has ended come before its reply.
                 tokio::select! {
-                    reply = &mut answer => break reply,
+                    biased;
                     Some(progress) = lines.recv() => {
                         let sent = send(&mut write, &HostLine::Progress { progress }).await;
                         // The client was stopped, and the command ends where it is.
                         if sent.is_err() {
                             return;
                         }
+                    }
+                    reply = &mut answer => {
+                        while let Ok(progress) = lines.try_recv() {
+                            let _ = send(&mut write, &HostLine::Progress { progress }).await;
+                        }
+                        break reply;
                     }
                 }
             }
@@ -187,6 +194,7 @@ mod tests {
         let answer = |words: Vec<String>, progress: ProgressSender| async move {
             progress.send("half".to_owned()).unwrap();
             tokio::task::yield_now().await;
+            progress.send("all".to_owned()).unwrap();
             CommandReply {
                 code: 3,
                 text: words.join(" "),
@@ -203,7 +211,7 @@ mod tests {
         let shown = std::cell::RefCell::new(Vec::new());
         let show = |line: String| shown.borrow_mut().push(line);
         let reply = ask_with(folder.path(), &line, show).await.unwrap();
-        assert_eq!(*shown.borrow(), ["half"]);
+        assert_eq!(*shown.borrow(), ["half", "all"]);
         assert_eq!(reply.text, "posthaste account list");
         assert_eq!(reply.code, 3);
         drop(stop);

@@ -1,9 +1,9 @@
 //! Takes an account over from another service that speaks the v3 API, and writes one down so that its owner can leave.
 //!
-//! An import has two halves. The first reads the other service into a folder ([`mod@read`]): lists in windows of time,
+//! An import has two halves. The first reads the other service into a folder (`read`): lists in windows of time,
 //! in constant memory, within the limits of the service. The second writes the folder into an account
-//! ([`mod@write`]), by the functions that answer the account's own requests, and long lists in batches. A journal
-//! beside the files ([`mod@journal`]) has every step, so that a run that was stopped goes on, and a later one takes
+//! (`write`), by the functions that answer the account's own requests, and long lists in batches. A journal
+//! beside the files (`journal`) has every step, so that a run that was stopped goes on, and a later one takes
 //! only what changed. An export is the first half, read from the account; an import of a folder is the second.
 //!
 //! | module | what it knows |
