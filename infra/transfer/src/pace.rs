@@ -73,7 +73,10 @@ impl CallAttempts {
 
 /// The wait that a 429 asks for: `Retry-After` in seconds or as a date, or else until the limit is reset.
 pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let seconds_until = |at: i64| Duration::from_secs(u64::try_from(at - now.0).unwrap_or(0));
+    let seconds_until = |at| {
+        let seconds = Timestamp(at).since(now);
+        Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
+    };
     if let Some(text) = headers.get(header::RETRY_AFTER) {
         let text = text.to_str().ok()?.trim();
         if let Ok(seconds) = text.parse::<u64>() {
@@ -90,7 +93,8 @@ pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duratio
 pub(crate) fn pause_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
     let left = number(headers, "x-ratelimit-remaining")?;
     let reset = number(headers, "x-ratelimit-reset")?;
-    let wait = u64::try_from(reset - now.0).ok().filter(|wait| *wait > 0)?;
+    let wait = u64::try_from(Timestamp(reset).since(now));
+    let wait = wait.ok().filter(|wait| *wait > 0)?;
     (left <= 0).then(|| Duration::from_secs(wait).min(LONGEST_WAIT))
 }
 
@@ -128,6 +132,10 @@ mod tests {
             ),
             (vec![("x-ratelimit-reset", "1800000012")], seconds(12)),
             (vec![("x-ratelimit-reset", "1799999990")], seconds(0)),
+            (
+                vec![("x-ratelimit-reset", "-9223372036854775808")],
+                seconds(0),
+            ),
             (vec![("retry-after", "soon")], None),
             (vec![], None),
         ] {
@@ -142,6 +150,7 @@ mod tests {
             ("1", "1800000005", None),
             ("0", "1800000000", None),
             ("0", "never", None),
+            ("0", "-9223372036854775808", None),
         ] {
             let given = headers(&[
                 ("x-ratelimit-remaining", left),
