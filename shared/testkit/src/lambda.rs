@@ -120,20 +120,12 @@ impl LambdaFunction {
         outcome.expect("checked above")
     }
 
-    /// The most memory that it has held so far, in bytes (`VmHWM`).
+    /// The most memory that it has held so far, in bytes (`VmHWM` of `proc_pid_status(5)`).
     ///
     /// # Panics
     /// When the system does not say.
     pub fn most_memory(&self) -> u64 {
-        let status = format!("/proc/{}/status", self.child.id());
-        let status = std::fs::read_to_string(status).expect("a process that runs");
-        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-        let kilobytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-        kilobytes
-            .expect("a figure")
-            .parse::<u64>()
-            .expect("a number")
-            << 10
+        crate::memory::most_memory_of(&self.child.id().to_string())
     }
 
     /// Its output so far.
