@@ -55,7 +55,16 @@ pub(crate) async fn finish(
             }],
             ..job.clone()
         };
-        again(app, &next, recipient, wait).await?;
+        if let Err(error) = again(app, &next, recipient, wait).await {
+            // The repeated job offers the copy at once, not when the claim ends. SES may have taken what it did not
+            // answer: that claim stays.
+            if reason != RetryReason::Unanswered
+                && let Err(error) = release_claim(app, job, recipient).await
+            {
+                tracing::warn!(message.id = %message, error = %error, "message {message} waits for the end of its claim: {error}");
+            }
+            return Err(error);
+        }
     } else {
         let kind = event.map(|event| event.kind.wire());
         tracing::debug!(message.id = %message, attempt.no = job.attempt, event.kind = kind, "message {message} to {email}: {state:?}");
@@ -84,8 +93,7 @@ pub(crate) async fn finish(
     Ok(events)
 }
 
-/// Gives back the claim of a copy that was not offered to the relay: otherwise its job would wait until the
-/// claim ends.
+/// Gives back the claim of a copy that the relay has not taken: otherwise its job would wait until the claim ends.
 pub(crate) async fn release_claim(app: &App, job: &Job, recipient: u32) -> Result<(), StoreError> {
     let which = (&job.account, &job.message, recipient);
     let (store, now) = (&app.store, app.clock.now());
@@ -108,7 +116,8 @@ async fn again(app: &App, next: &Job, recipient: u32, wait: Duration) -> Result<
         (&next.message, recipient, next.attempt),
         text,
     );
-    let near = app.store.defer(vec![due], &app.clock).await?;
+    let defer = || app.store.defer(vec![due.clone()], &app.clock);
+    let near = app.store.through_throttles(defer).await?;
     Ok(app.send.send_all(near).await?)
 }
 

@@ -14,6 +14,7 @@ mod lists;
 mod message_id;
 mod outage;
 mod quota;
+mod requeued;
 mod settings;
 mod signing;
 mod simulation;

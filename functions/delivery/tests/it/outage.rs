@@ -69,9 +69,9 @@ async fn cost_of_an_outage(mails: usize, (hours, at, reply): Outage) {
     let each = handed as f64 / mails as f64;
     println!("{mails} mails, {hours} h: a message is received {each:.3} times");
     // Before it waits on the queue, once after that, and once for each six hours in the bucket; the first
-    // probes are of batches, whose others wait for them.
+    // probes of each turn are some batches of ten, whose others wait for them.
     let turns = usize::try_from((hours - 1) / 6).unwrap();
-    let most = (2 + turns) * mails + 40 * (1 + turns) + probes;
+    let most = (2 + turns) * mails + 60 * (1 + turns) + probes;
     assert!(handed <= most, "{handed}");
 
     relay.follow(Script::new());

@@ -16,9 +16,9 @@ pub(crate) struct TestApp {
     pub(crate) hand: TestClock,
     pub(crate) relay: Relay,
     pub(crate) tenant: Tenant,
-    queues: Queues,
+    pub(crate) queues: Queues,
     sealer: Sealer,
-    app: App,
+    pub(crate) app: App,
 }
 
 impl TestApp {
