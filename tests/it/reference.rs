@@ -43,6 +43,7 @@ fn security(access: Access) -> Value {
         Access::AnyKey => json!([{"key": []}]),
         Access::Scope(scope) => json!([{"key": [scope]}]),
         Access::Either(one, other) => json!([{"key": [one]}, {"key": [other]}]),
+        Access::OneOf(scopes) => scopes.iter().map(|scope| json!({"key": [scope]})).collect(),
     }
 }
 

@@ -382,6 +382,9 @@ def activity(api, message):
     api.made("POST", "/v3/logs", {"limit": 5})
     api.made("GET", "/v3/logs/{sg_message_id}", sg_message_id=message)
     api.made("GET", "/v3/stats", query=DAYS | {"aggregated_by": "month"})
+    for kind in ("browsers", "clients", "devices", "geo", "mailbox_providers"):
+        api.made("GET", f"/v3/{kind}/stats", query=DAYS)
+    api.made("GET", "/v3/clients/{client_type}/stats", query=DAYS, client_type="phone")
     api.made("GET", "/v3/categories")
     api.made("GET", "/v3/categories/stats", query=DAYS | {"categories": ["walk"]})
     api.made("GET", "/v3/categories/stats/sums", query=DAYS | {"sort_by_metric": "opens"})

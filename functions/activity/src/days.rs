@@ -87,6 +87,13 @@ impl Days {
         first.max(self.start)
     }
 
+    /// Every day, oldest first (`YYYY-MM-DD`).
+    pub(crate) fn each(self) -> impl Iterator<Item = String> {
+        let days = self.start.series(1.day());
+        let days = days.take_while(move |day| *day <= self.end);
+        days.map(|day| day.to_string())
+    }
+
     /// Every period, oldest first.
     pub(crate) fn periods(self) -> Vec<Date> {
         let days = self

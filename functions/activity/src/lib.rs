@@ -1,6 +1,6 @@
-//! `/v3/messages…`, `/v3/logs…`, `/v3/stats`, `/v3/categories…`, `/v3/subusers/…stats…`, bounces by
-//! classification: the results of mails, individually and counted; and jobs that erase the data of
-//! addresses.
+//! `/v3/messages…`, `/v3/logs…`, `/v3/stats`, `/v3/categories…`, `/v3/subusers/…stats…`, statistics by mailbox
+//! provider, client, device and browser, bounces by classification: the results of mails, individually and counted; and
+//! jobs that erase the data of addresses.
 
 mod bounces;
 mod days;
@@ -13,6 +13,7 @@ mod query;
 #[cfg(test)]
 mod reference;
 mod search;
+mod segments;
 mod stats;
 mod subusers;
 mod sums;
@@ -68,6 +69,34 @@ fn of_subusers(routes: Routes<App>) -> Routes<App> {
         .at(Method::GET, MONTHS_OF_ONE, months, subusers::month_of_one)
 }
 
+/// Statistics by what mails were sent to and read in.
+fn of_segments(routes: Routes<App>) -> Routes<App> {
+    const PROVIDERS: &str = "/v3/mailbox_providers/stats";
+    const CLIENTS: &str = "/v3/clients/stats";
+    const CLIENTS_OF_TYPE: &str = "/v3/clients/{client_type}/stats";
+    const DEVICES: &str = "/v3/devices/stats";
+    const BROWSERS: &str = "/v3/browsers/stats";
+    const PLACES: &str = "/v3/geo/stats";
+    let providers = Access::Scope("mailbox_providers.stats.read");
+    let clients = Access::Scope("clients.stats.read");
+    let of_type = Access::OneOf(&segments::CLIENT_SCOPES);
+    let devices = Access::Scope("devices.stats.read");
+    let browsers = Access::Scope("browsers.stats.read");
+    let places = Access::Scope("geo.stats.read");
+    routes
+        .at(Method::GET, PROVIDERS, providers, segments::providers)
+        .at(Method::GET, CLIENTS, clients, segments::clients)
+        .at(
+            Method::GET,
+            CLIENTS_OF_TYPE,
+            of_type,
+            segments::clients_of_type,
+        )
+        .at(Method::GET, DEVICES, devices, segments::devices)
+        .at(Method::GET, BROWSERS, browsers, segments::browsers)
+        .at(Method::GET, PLACES, places, segments::places)
+}
+
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
     const DOWNLOAD: &str = "/v3/messages/download/{download_uuid}";
@@ -88,7 +117,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     let forget = Access::Scope("suppression.delete");
     let erase = Access::Scope("recipients.erasejob.create");
     let erasing = Access::Scope("recipients.erasejob.read");
-    of_subusers(Routes::new(gate))
+    of_segments(of_subusers(Routes::new(gate)))
         .at(Method::GET, "/v3/messages", activity, search::find)
         .at(Method::GET, "/v3/messages/{msg_id}", activity, message::one)
         .at(

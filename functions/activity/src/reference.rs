@@ -31,7 +31,7 @@ fn described() -> Reference {
         "Activity and statistics",
         "What became of mails, each alone and counted; and erasing what is stored of an address.",
     );
-    subusers(bounces(statistics(messages(reference))))
+    subusers(bounces(segments(statistics(messages(reference)))))
 }
 
 fn messages(reference: Reference) -> Reference {
@@ -204,6 +204,62 @@ fn statistics(reference: Reference) -> Reference {
                 &METRICS,
             )
             .answers::<StatsPeriod>(200, "The categories, under the first day."),
+        )
+}
+
+fn segments(reference: Reference) -> Reference {
+    const TABLE: &str = "Names come from fixed tables; what none has is `Other`.";
+    const SEEN: &str = "Each period has every name that the requested days have.";
+    const OF_OPENS: &str = "Opens, by the user agent. Of mail that Apple's privacy protection opens, neither the device nor \
+                            the type of the client is known.";
+    let some = |operation: Operation| {
+        days(operation)
+            .about(TABLE)
+            .paged(500, PERIODS)
+            .answers::<Vec<StatsPeriod>>(200, "One entry for each period.")
+    };
+    let named = |operation: Operation, parameter| {
+        some(operation)
+            .query(
+                parameter,
+                values::texts(),
+                "A name; may be repeated. Without one, those that the requested days have.",
+            )
+            .limit("A request has at most 10 names.")
+    };
+    reference
+        .on(
+            "GET /v3/mailbox_providers/stats",
+            named(Operation::new("Counts mails by mailbox provider"), "mailbox_providers")
+                .about("By the domains in which a provider gives addresses. The relay looks up MX records and does not \
+                        show them, so that a company's own domain is `Other`, whichever provider holds its mailboxes."),
+        )
+        .on(
+            "GET /v3/clients/stats",
+            some(Operation::new("Counts opens by mail client")).about(OF_OPENS).about(SEEN),
+        )
+        .on(
+            "GET /v3/clients/{client_type}/stats",
+            some(Operation::new("Counts opens by mail client of a type"))
+                .about("A key needs `clients.stats.read`, or the scope of the type.")
+                .about(OF_OPENS)
+                .about(SEEN)
+                .path("client_type", "`phone`, `tablet`, `webmail` or `desktop`."),
+        )
+        .on(
+            "GET /v3/devices/stats",
+            some(Operation::new("Counts opens by device")).about(OF_OPENS).about(SEEN),
+        )
+        .on(
+            "GET /v3/browsers/stats",
+            named(Operation::new("Counts clicks by browser"), "browsers"),
+        )
+        .on(
+            "GET /v3/geo/stats",
+            some(Operation::new("Counts opens and clicks by country or state"))
+                .about("The service has no data about where an address is: the periods are there, each without \
+                        statistics. Events have the address of each open and click.")
+                .query("country", values::one_of(&["US", "CA"]), "The country whose states are counted."),
         )
 }
 

@@ -3,7 +3,7 @@
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use posthaste_model::{EventKind, UrlOffset};
+use posthaste_model::{EventKind, UrlOffset, is_machine};
 use posthaste_render::{LinkAction, LinkPart};
 use url::Url;
 
@@ -12,19 +12,6 @@ use crate::{App, page};
 
 /// A GIF of one transparent pixel.
 const PIXEL: &[u8] = b"GIF89a\x01\x00\x01\x00\x80\x00\x00\x00\x00\x00\xff\xff\xff!\xf9\x04\x01\x00\x00\x00\x00,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x01D\x00;";
-
-/// Words in the user agents of programs that fetch pictures for people: privacy proxies and
-/// scanners. Apple's proxy sends the bare first word of a browser.
-const MACHINES: [&str; 8] = [
-    "googleimageproxy",
-    "yahoomailproxy",
-    "bot",
-    "crawler",
-    "spider",
-    "scanner",
-    "preview",
-    "curl/",
-];
 
 /// `GET /wf/open`: always returns the pixel, so that no mail shows a broken image, even if counting
 /// fails.
@@ -126,35 +113,5 @@ fn name(part: LinkPart) -> &'static str {
         LinkPart::Text => "text",
         LinkPart::Amp => "amp",
         LinkPart::Header => "header",
-    }
-}
-
-/// Whether a program, not a person, opened the mail or followed the link.
-fn is_machine(agent: &str) -> bool {
-    let agent = agent.to_ascii_lowercase();
-    agent.is_empty() || agent == "mozilla/5.0" || MACHINES.iter().any(|word| agent.contains(word))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn proxies_and_scanners_are_no_readers() {
-        for agent in [
-            "",
-            "Mozilla/5.0",
-            "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)",
-            "YahooMailProxy; https://help.yahoo.com",
-            "Mozilla/5.0 (compatible; bingbot/2.0)",
-        ] {
-            assert!(is_machine(agent), "{agent}");
-        }
-        for agent in [
-            "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Thunderbird/140.0",
-            "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15",
-        ] {
-            assert!(!is_machine(agent), "{agent}");
-        }
     }
 }

@@ -5,10 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use futures_util::{StreamExt as _, TryStreamExt as _, try_join};
-use posthaste_model::{AccountId, BounceType, Category, DropReason, Event, EventKind, MessageId};
+use posthaste_model::{
+    AccountId, BounceType, Category, DropReason, Event, EventKind, MessageId, Segment,
+};
 use posthaste_queue::Disposition;
 use posthaste_runtime::WorkError;
-use posthaste_store::{StoreError, Tally, VisitKind};
+use posthaste_store::{SegmentCounts, StoreError, Tally, VisitKind};
 use sha2::{Digest as _, Sha256};
 
 use crate::App;
@@ -44,6 +46,7 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), W
         if let Some(end) = crate::severity::mail_end(event) {
             tally.hours.add(event.at, end);
         }
+        add_segments(&mut tally.segments, &day, event, &metrics);
         for category in [""].into_iter().chain(categories(event)) {
             for metric in &metrics {
                 let place = (day.clone(), category.to_owned());
@@ -173,4 +176,40 @@ fn is_first_event(dropped: &Event) -> bool {
     dropped.message.as_ref().is_none_or(|message| {
         dropped.id == Event::derived_id(message, dropped.recipient, EventKind::Dropped, 0)
     })
+}
+
+/// Drops because the address is on a suppression list, which providers count as one.
+const DROPS: [&str; 4] = [
+    "bounce_drops",
+    "spam_report_drops",
+    "unsubscribe_drops",
+    "invalid_emails",
+];
+
+/// Adds an event to the counters of mailbox providers, mail clients, devices and browsers, with the metrics that it adds
+/// to the whole account.
+fn add_segments(counts: &mut SegmentCounts, day: &str, event: &Event, metrics: &[&'static str]) {
+    let agent = event.useragent.as_deref().unwrap_or_default();
+    let mut segments = vec![Segment::provider(&event.email)];
+    match event.kind {
+        EventKind::Open => segments.extend([Segment::client(agent), Segment::device(agent)]),
+        EventKind::Click => segments.push(Segment::browser(agent)),
+        EventKind::Processed
+        | EventKind::Delivered
+        | EventKind::Deferred
+        | EventKind::Bounce
+        | EventKind::Dropped
+        | EventKind::SpamReport
+        | EventKind::Unsubscribe
+        | EventKind::GroupUnsubscribe
+        | EventKind::GroupResubscribe
+        | EventKind::AccountStatusChange => {}
+    }
+    for segment in segments {
+        for metric in metrics {
+            let is_drop = DROPS.contains(metric);
+            // A metric that the segmentation does not have is left out there.
+            counts.add(day, segment, if is_drop { "drops" } else { metric });
+        }
+    }
 }

@@ -223,6 +223,7 @@ impl Authorizer {
         let holds = match access {
             Access::Scope(scope) => is_opened_by(key, scope),
             Access::Either(one, other) => is_opened_by(key, one) || is_opened_by(key, other),
+            Access::OneOf(scopes) => scopes.iter().any(|scope| is_opened_by(key, scope)),
             Access::AnyKey | Access::Public => true,
         };
         if !holds {
@@ -375,8 +376,10 @@ fn too_many() -> Rejection {
 fn access_refusal(access: Access) -> Rejection {
     match access {
         Access::Scope(SENDING) => Rejection::not_authorized_to_send(),
-        Access::Scope(_) | Access::Either(..) | Access::AnyKey | Access::Public => {
-            Rejection::forbidden()
-        }
+        Access::Scope(_)
+        | Access::Either(..)
+        | Access::OneOf(_)
+        | Access::AnyKey
+        | Access::Public => Rejection::forbidden(),
     }
 }

@@ -17,6 +17,8 @@ pub enum Access {
     Scope(&'static str),
     /// A key that holds one of these scopes, or both: a narrow one and one that includes it.
     Either(&'static str, &'static str),
+    /// A key that holds one of these scopes, of which the handler needs the one that fits what is asked for.
+    OneOf(&'static [&'static str]),
     /// Any valid key or session.
     AnyKey,
     /// Anyone: pages and pixels that recipients of mail open.

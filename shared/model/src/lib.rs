@@ -17,6 +17,7 @@ mod net;
 mod public_url;
 mod request;
 pub mod scope;
+mod segment;
 mod send;
 mod settings;
 mod submitted;
@@ -41,6 +42,7 @@ pub use ids::{
 pub use net::{Record, RecordKind, ip_prefix, is_server_name};
 pub use public_url::{InvalidPublicUrl, LONGEST as LONGEST_PUBLIC_URL, PublicUrl};
 pub use request::{Patch, Problem, Problems};
+pub use segment::{ClientType, OTHER, Segment, Segmentation, is_machine};
 pub use send::{
     Attachment, Content, Disposition, Mail, Personalization, RecipientCopy, Role, Span,
 };

@@ -76,7 +76,8 @@ pub use schedule::{
     WaitingPage,
 };
 pub use stats::{
-    Added, Bounced, DayBounces, DayStats, Hours, METRICS, MailEnd, SendingRates, Tally,
+    Added, Bounced, DayBounces, DayStats, Hours, METRICS, MailEnd, SegmentCounts, SendingRates,
+    Tally,
 };
 pub use table::{
     Attempts, DUE_SHARDS, Embedded, PageQuery, Put, ResultPage, RowChange, Store, StoreError,

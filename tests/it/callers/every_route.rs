@@ -71,6 +71,11 @@ async fn every_route_names_a_scope_that_exists() {
                 assert!(scope::is_known(one), "{name}: {one}");
                 assert!(scope::is_known(other), "{name}: {other}");
             }
+            Access::OneOf(scopes) => {
+                for scope in scopes {
+                    assert!(scope::is_known(scope), "{name}: {scope}");
+                }
+            }
             Access::AnyKey => {
                 assert!(
                     ANY_KEY.iter().any(|(known, _)| *known == name),
@@ -102,6 +107,7 @@ async fn every_route_needs_the_scope_that_is_written_down_for_it() {
         let needs = match route.access {
             Access::Scope(scope) => scope.to_owned(),
             Access::Either(one, other) => format!("{one}|{other}"),
+            Access::OneOf(scopes) => scopes.join("|"),
             Access::AnyKey => "any".to_owned(),
             Access::Public => continue,
         };
@@ -138,7 +144,7 @@ async fn every_route_wants_a_key_that_holds_its_scope() {
             .await;
         let poor = house.call(&route.method, &path, &poor, &json!({})).await;
         let want = match route.access {
-            Access::Scope(_) | Access::Either(..) => (401, 401, 403),
+            Access::Scope(_) | Access::Either(..) | Access::OneOf(_) => (401, 401, 403),
             Access::AnyKey => (401, 401, 200),
             Access::Public => continue,
         };

@@ -13,6 +13,7 @@ fn scopes(access: Access) -> Vec<&'static str> {
     match access {
         Access::Scope(one) => vec![one],
         Access::Either(one, other) => vec![one, other],
+        Access::OneOf(scopes) => scopes.to_vec(),
         Access::AnyKey | Access::Public => Vec::new(),
     }
 }

@@ -226,6 +226,7 @@ impl Ids {
             "hostname" => self.hostname.clone(),
             "ip" | "ip_address" => "192.0.2.9".to_owned(),
             "classification" => "Content".to_owned(),
+            "client_type" => "pager".to_owned(),
             // Signed, and of nobody in particular.
             "token" => "token".to_owned(),
             other => panic!("{} captures {other}, which no test makes", route.path),

@@ -8,6 +8,7 @@ mod erase;
 mod erase_jobs;
 mod logs;
 mod search;
+mod segments;
 mod subusers;
 mod sums;
 mod waiting;

@@ -213,7 +213,9 @@ async fn every_route_names_a_scope_that_exists() {
             posthaste_http::Access::Scope(name) => {
                 assert!(scope::is_known(name), "{route:?}");
             }
-            posthaste_http::Access::Either(..) => panic!("{route:?} takes two scopes"),
+            posthaste_http::Access::Either(..) | posthaste_http::Access::OneOf(_) => {
+                panic!("{route:?} takes several scopes")
+            }
             posthaste_http::Access::AnyKey => assert_eq!(route.path, "/v3/scopes"),
             // The documentation.
             posthaste_http::Access::Public => assert!(!route.path.starts_with("/v3/"), "{route:?}"),

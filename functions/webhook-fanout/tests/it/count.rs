@@ -1,6 +1,8 @@
 //! Which event adds to which counter of its day.
 
-use posthaste_model::{BounceType, Category, Event, EventKind, MessageId};
+use std::collections::BTreeMap;
+
+use posthaste_model::{BounceType, Category, Event, EventKind, MessageId, Segmentation};
 use posthaste_store::{DayStats, METRICS};
 use posthaste_testkit::FaultProxy;
 
@@ -17,6 +19,21 @@ impl TestEnv {
     pub(crate) async fn counted(&self, category: &str, metric: &str) -> i64 {
         let days = self.days(category).await;
         days.iter().map(|day| day.metric(metric)).sum()
+    }
+
+    /// The counters of a segmentation, of all days: `name metric`, and the count.
+    async fn segments(&self, by: Segmentation) -> Vec<(String, i64)> {
+        let mut sums = BTreeMap::new();
+        for day in self.days("").await {
+            for (code, metric, count) in day.segments(by) {
+                let all = by.segments();
+                let segment = all.iter().find(|segment| segment.code == code).unwrap();
+                *sums
+                    .entry(format!("{} {metric}", segment.name))
+                    .or_default() += count;
+            }
+        }
+        sums.into_iter().collect()
     }
 
     /// The counters that stand at one, in their order; no other may stand above nothing.
@@ -202,4 +219,113 @@ async fn many_visits_of_one_copy_are_one_look_and_one_write() {
     let after = ["PutItem", "GetItem", "UpdateItem"].map(|name| meddler.calls(name));
     let calls = [0, 1, 2].map(|n| after[n] - before[n]);
     assert_eq!(calls, [1, 0, 1]);
+}
+
+fn ones(names: &[&str]) -> Vec<(String, i64)> {
+    names.iter().map(|name| ((*name).to_owned(), 1)).collect()
+}
+
+#[tokio::test]
+async fn the_provider_of_a_recipient_counts_what_becomes_of_the_mail() {
+    for (kind, reason, want) in [
+        (
+            EventKind::Processed,
+            None,
+            vec!["Gmail processed", "Gmail requests"],
+        ),
+        (EventKind::Delivered, None, vec!["Gmail delivered"]),
+        (EventKind::Deferred, None, vec!["Gmail deferred"]),
+        (EventKind::Bounce, None, vec!["Gmail bounces"]),
+        (EventKind::SpamReport, None, vec!["Gmail spam_reports"]),
+        (EventKind::Unsubscribe, None, vec![]),
+        (
+            EventKind::Open,
+            None,
+            vec!["Gmail opens", "Gmail unique_opens"],
+        ),
+        (
+            EventKind::Click,
+            None,
+            vec!["Gmail clicks", "Gmail unique_clicks"],
+        ),
+        (
+            EventKind::Dropped,
+            Some("Invalid"),
+            vec!["Gmail drops", "Gmail requests"],
+        ),
+        (
+            EventKind::Dropped,
+            Some("Bounced Address"),
+            vec!["Gmail drops", "Gmail requests"],
+        ),
+        // Not because of a list.
+        (
+            EventKind::Dropped,
+            Some("Spam Content"),
+            vec!["Gmail requests"],
+        ),
+    ] {
+        let env = TestEnv::open().await;
+        let mut event = env.event(kind);
+        event.email = "ann@googlemail.com".to_owned();
+        event.reason = reason.map(str::to_owned);
+        env.send_events(&[event]).await;
+        let counted = env.segments(Segmentation::MailboxProvider).await;
+        assert_eq!(counted, ones(&want), "{kind:?} {reason:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_open_counts_its_client_and_device_and_a_click_its_browser() {
+    let env = TestEnv::open().await;
+    let message = MessageId::from_bytes(env.entropy.bytes());
+    let visit = |kind, id: &str, agent: &str| {
+        let mut event = env.visited(kind, &message, id);
+        event.useragent = Some(agent.to_owned());
+        event
+    };
+    let gmail =
+        "Mozilla/5.0 (Windows NT 5.1; rv:11.0) Gecko Firefox/11.0 (via ggpht.com GoogleImageProxy)";
+    let firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0";
+    env.send_events(&[
+        visit(EventKind::Open, "o1", gmail),
+        visit(EventKind::Click, "c1", firefox),
+    ])
+    .await;
+    let of = async |by| env.segments(by).await;
+    assert_eq!(
+        of(Segmentation::Client).await,
+        ones(&["Gmail opens", "Gmail unique_opens"])
+    );
+    assert_eq!(
+        of(Segmentation::Device).await,
+        ones(&["Webmail opens", "Webmail unique_opens"])
+    );
+    let browsers = ones(&["Firefox clicks", "Firefox unique_clicks"]);
+    assert_eq!(of(Segmentation::Browser).await, browsers);
+}
+
+/// A stranger calls a link with another user agent each time.
+#[tokio::test]
+async fn whatever_user_agents_say_a_day_has_the_same_counters() {
+    let faults = FaultProxy::default();
+    let env = TestEnv::over(faults.table().await);
+    let message = MessageId::from_bytes(env.entropy.bytes());
+    let visits: Vec<_> = (0..200)
+        .map(|n| {
+            let mut event = env.visited(EventKind::Open, &message, &format!("o{n}"));
+            event.useragent = Some(format!("Agent{n}/{n} (of a stranger)"));
+            event
+        })
+        .collect();
+    let before = faults.calls("TransactWriteItems");
+    env.send_events(&visits).await;
+    assert_eq!(faults.calls("TransactWriteItems") - before, 1);
+    let counted = env.segments(Segmentation::Client).await;
+    let want = [
+        ("Other opens".to_owned(), 200),
+        ("Other unique_opens".to_owned(), 1),
+    ];
+    assert_eq!(counted, want);
+    assert_eq!(env.days("").await.len(), 1);
 }

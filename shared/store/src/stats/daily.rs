@@ -10,11 +10,12 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_model::{AccountId, MessageId, Timestamp};
+use posthaste_model::{AccountId, MessageId, Segmentation, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::bounced::{Bounced, bounces_pk};
 use super::hours::Hours;
+use super::segments::{SegmentCounts, segment_of};
 use super::spread::{FIRST_ROW, SPREAD_ROWS, all_rows};
 use crate::key::{Key, fitting, share};
 use crate::table::{
@@ -29,6 +30,10 @@ const MARKED: i64 = 15 * 86_400;
 
 /// Counters of one row and the mark, at most, in one transaction (DynamoDB: 100 items).
 const ROWS: usize = 99;
+
+/// Counters that one update adds to, at most: an update has at most 4 KB of text (DynamoDB), of which a counter takes 30
+/// bytes.
+const COUNTERS: usize = 120;
 
 /// Every counter, by its name in the API (API facts, stats rows).
 pub const METRICS: [&str; 16] = [
@@ -68,6 +73,14 @@ impl DayStats {
         let value = self.counters.get(name);
         value.and_then(serde_json::Value::as_i64).unwrap_or(0)
     }
+
+    /// The counters of a segmentation, in no order: the code of the segment, the metric, and its count.
+    pub fn segments(&self, by: Segmentation) -> impl Iterator<Item = (&str, &'static str, i64)> {
+        self.counters.iter().filter_map(move |(name, count)| {
+            let (code, metric) = segment_of(name, by)?;
+            Some((code, metric, count.as_i64()?))
+        })
+    }
 }
 
 /// What a batch adds: by day and category (empty: the whole account), then by metric.
@@ -80,6 +93,8 @@ pub struct Tally {
     pub bounces: Bounced,
     /// How mails ended, by the hour. Each day in it is among `counters`, for the whole account.
     pub hours: Hours,
+    /// Events by mailbox provider, client, device and browser; its days are among `counters` likewise.
+    pub segments: SegmentCounts,
 }
 
 /// A row to add to: its place after the partition, its attributes, and the counters.
@@ -91,12 +106,15 @@ struct CounterRow<'a> {
     rest: String,
     words: Vec<(&'static str, &'a str)>,
     counters: Vec<(&'a str, i64)>,
+    /// How many rows of the same counters the batch has before this one, which lies in another row than they.
+    others: u16,
 }
 
 impl CounterRow<'_> {
     /// The row for an attempt: the first one writes the row that every account has.
     fn key(&self, batch: &str, attempt: u16) -> Key {
         let (day, rest) = (self.day, &self.rest);
+        let attempt = attempt.saturating_add(self.others);
         let others = SPREAD_ROWS.len();
         let other = usize::from(share(&[batch], u16::MAX)) + usize::from(attempt);
         let mark = match attempt {
@@ -134,17 +152,22 @@ impl Store {
         let nothing = BTreeMap::<String, String>::new();
         let mut rows = Vec::new();
         for ((day, category), counters) in &tally.counters {
-            let mut counters: Vec<_> = counters.iter().map(|(name, by)| (*name, *by)).collect();
+            let mut counters: Vec<(&str, i64)> =
+                counters.iter().map(|(name, by)| (*name, *by)).collect();
             if category.is_empty() {
                 counters.extend(tally.hours.of_day(day));
+                counters.extend(tally.segments.of_day(day));
             }
-            rows.push(CounterRow {
-                pk: day_pk(account),
-                day,
-                rest: fitting(category).into_owned(),
-                words: vec![("day", day.as_str()), ("category", category)],
-                counters,
-            });
+            for (others, counters) in (0..).zip(counters.chunks(COUNTERS)) {
+                rows.push(CounterRow {
+                    pk: day_pk(account),
+                    day,
+                    rest: fitting(category).into_owned(),
+                    words: vec![("day", day.as_str()), ("category", category)],
+                    counters: counters.to_vec(),
+                    others,
+                });
+            }
         }
         for ((day, class, domain), count) in &tally.bounces {
             rows.push(CounterRow {
@@ -153,6 +176,7 @@ impl Store {
                 rest: format!("{class}#{domain}"),
                 words: vec![("day", day.as_str()), ("class", class), ("domain", domain)],
                 counters: vec![("count", *count)],
+                others: 0,
             });
         }
         for (part, rows) in rows.chunks(ROWS).enumerate() {

@@ -72,7 +72,7 @@ impl Hours {
         *day.entry(counter(at, end)).or_default() += 1;
     }
 
-    pub(super) fn of_day(&self, day: &str) -> impl Iterator<Item = (&'static str, i64)> {
+    pub(super) fn of_day(&self, day: &str) -> impl Iterator<Item = (&str, i64)> {
         let counters = self.0.get(day).into_iter().flatten();
         counters.map(|(name, by)| (*name, *by))
     }

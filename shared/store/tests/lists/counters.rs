@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use posthaste_model::{AccountId, Timestamp};
-use posthaste_store::{MailEnd, SendingRates, Store, StoreError, Tally};
+use posthaste_model::{AccountId, Segment, Segmentation, Timestamp};
+use posthaste_store::{METRICS, MailEnd, SegmentCounts, SendingRates, Store, StoreError, Tally};
 use posthaste_testkit::{FaultProxy, entropy};
 
 use crate::NOW;
@@ -160,4 +160,99 @@ async fn writers_that_meet_count_in_rows_of_their_own_and_readers_add_them_up() 
                 .is_empty()
         );
     }
+}
+
+/// Every counter that there is, once: the end of a mail in each hour, and each metric of each segment.
+fn everything() -> Tally {
+    let counters = METRICS.map(|metric| (metric, 1));
+    let mut tally = Tally {
+        counters: BTreeMap::from([((DAY.to_owned(), String::new()), BTreeMap::from(counters))]),
+        ..Tally::default()
+    };
+    let midnight = Timestamp(NOW.0 - NOW.0 % 86_400);
+    assert_eq!(midnight.day(), DAY);
+    for hour in 0..24 {
+        for end in [
+            MailEnd::Delivered,
+            MailEnd::Bounced,
+            MailEnd::Blocked,
+            MailEnd::Complained,
+        ] {
+            tally.hours.add(midnight.plus(hour * 3_600), end);
+        }
+    }
+    for by in Segmentation::ALL {
+        for segment in by.segments() {
+            for metric in by.metrics() {
+                tally.segments.add(DAY, segment, metric);
+            }
+        }
+    }
+    tally
+}
+
+#[tokio::test]
+async fn a_batch_of_every_counter_is_counted_once_and_fits_every_update() {
+    let faults = FaultProxy::default();
+    let store = faults.table().await;
+    let account = entropy().account_id();
+    let tally = everything();
+    for _ in 0..2 {
+        let counted = store.count_batch(&account, "all", &tally, NOW);
+        counted.await.unwrap();
+    }
+    let days = store.day_stats(&account, DAY, DAY).await.unwrap();
+    assert_eq!(days.len(), 4, "rows");
+    for metric in METRICS {
+        assert_eq!(
+            days.iter().map(|day| day.metric(metric)).sum::<i64>(),
+            1,
+            "{metric}"
+        );
+    }
+    for by in Segmentation::ALL {
+        let counters = days.iter().flat_map(|day| day.segments(by));
+        let counters: Vec<_> = counters.map(|(_, _, count)| count).collect();
+        assert_eq!(counters.len(), by.segments().len() * by.metrics().len());
+        assert!(counters.iter().all(|count| *count == 1), "{by:?}");
+    }
+}
+
+/// A row is billed by each KB. Most accounts have a few providers and clients, and every update of their row adds to it.
+#[tokio::test]
+async fn the_row_of_a_day_of_an_ordinary_account_has_at_most_two_kilobytes() {
+    let store = posthaste_testkit::table().await;
+    let account = entropy().account_id();
+    let mut tally = everything();
+    tally.segments = SegmentCounts::default();
+    for provider in [
+        "gmail.com",
+        "outlook.com",
+        "yahoo.com",
+        "icloud.com",
+        "example.com",
+    ] {
+        let provider = Segment::provider(&format!("ann@{provider}"));
+        for metric in provider.by.metrics() {
+            tally.segments.add(DAY, provider, metric);
+        }
+    }
+    for by in [
+        Segmentation::Client,
+        Segmentation::Device,
+        Segmentation::Browser,
+    ] {
+        for segment in by.segments().into_iter().take(6) {
+            for metric in by.metrics() {
+                tally.segments.add(DAY, segment, metric);
+            }
+        }
+    }
+    let counted = store.count_batch(&account, "all", &tally, NOW);
+    counted.await.unwrap();
+    let days = store.day_stats(&account, DAY, DAY).await.unwrap();
+    // A number of six digits has four bytes (DynamoDB Developer Guide, "Item sizes and formats").
+    let counters = days.iter().flat_map(|day| day.counters.keys());
+    let size: usize = 150 + counters.map(|name| name.len() + 4).sum::<usize>();
+    assert!((1_024..=2_048).contains(&size), "{size} bytes");
 }

@@ -381,6 +381,7 @@ fn scopes(access: Access) -> Vec<&'static str> {
     match access {
         Access::Scope(scope) => vec![scope],
         Access::Either(one, other) => vec![one, other],
+        Access::OneOf(scopes) => scopes.to_vec(),
         Access::AnyKey | Access::Public => Vec::new(),
     }
 }
@@ -390,7 +391,7 @@ fn security(access: Access) -> Value {
     match access {
         Access::Public => json!([]),
         Access::AnyKey => json!([{"key": []}]),
-        Access::Scope(_) | Access::Either(..) => {
+        Access::Scope(_) | Access::Either(..) | Access::OneOf(_) => {
             let each = scopes(access).into_iter();
             each.map(|scope| json!({"key": [scope]})).collect()
         }
