@@ -251,6 +251,11 @@ def subusers(api):
     api.made("PUT", f"{one}/credits", {"type": "recurring", "reset_frequency": "daily", "total": 5}, **at)
     api.made("PATCH", f"{one}/credits/remaining", {"allocation_update": 2}, **at)
     api.made("GET", "/v3/partners/accounts")
+    monitor = f"{one}/monitor"
+    api.made("POST", monitor, {"email": "m@example.com", "frequency": 500}, subuser_name="walker")
+    api.made("GET", monitor, subuser_name="walker")
+    api.made("PUT", monitor, {"email": "m@example.com", "frequency": 5}, subuser_name="walker")
+    api.made("DELETE", monitor, subuser_name="walker")
     api.made("GET", "/v3/subusers/reputations")
     api.made("GET", "/v3/subusers/stats", query=DAYS | {"subusers": ["walker"]})
     api.made("GET", "/v3/subusers/stats/sums", query=DAYS)

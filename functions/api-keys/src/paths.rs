@@ -90,6 +90,7 @@ pub const PATHS: &[&str] = &[
     "/v3/subusers/{subuser_name}/credits",
     "/v3/subusers/{subuser_name}/credits/remaining",
     "/v3/subusers/{subuser_name}/ips",
+    "/v3/subusers/{subuser_name}/monitor",
     "/v3/subusers/{subuser_name}/stats/monthly",
     "/v3/subusers/{subuser_name}/website_access",
     "/v3/suppression/blocks",

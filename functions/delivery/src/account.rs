@@ -16,7 +16,7 @@ use std::sync::Arc;
 use posthaste_cache::Cache;
 use posthaste_model::{AccountId, Clock, DropReason, Mail};
 use posthaste_queue::Job;
-use posthaste_store::{AccountCache, AccountSettings, AccountStatus, Store, StoreError};
+use posthaste_store::{AccountCache, AccountSettings, AccountStatus, Monitor, Store, StoreError};
 
 use crate::charges::Charges;
 
@@ -79,6 +79,15 @@ impl SenderAccounts {
         let settings = Arc::new(self.store.settings(id).await?);
         self.settings.put(asked, Arc::clone(&settings), now);
         Ok(settings)
+    }
+
+    /// Where samples of the account's mail go: the parent that asked for them, and its monitor.
+    pub(crate) async fn monitor(
+        &self,
+        id: &AccountId,
+    ) -> Result<Option<(AccountId, Monitor)>, StoreError> {
+        let account = self.accounts.account(id).await?;
+        Ok(account.and_then(|account| Some((account.parent.clone()?, account.monitor.clone()?))))
     }
 
     /// Charges the credit of a copy at its first attempt; `false` when the account has none left.

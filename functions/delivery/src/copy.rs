@@ -63,6 +63,7 @@ pub(crate) async fn deliver(
     // The row of a copy that begins to wait has its subject.
     let begins = matches!(admitted, Err(RelayWait::Outage { .. })) && job.waits_since.is_none();
     let mut room = None;
+    let monitored = made.as_ref().ok().copied();
     let rendered = match made {
         Err(reason) => Err(reason),
         Ok(_) if must_wait && !begins => Ok(Rendered::default()),
@@ -95,7 +96,13 @@ pub(crate) async fn deliver(
     };
     match (admitted, &rendered) {
         (Err(wait), Ok(_)) if must_wait => Ok(waiting(&about, row, wait, false)),
-        (admitted, _) => attempt(app, context, copy, (about, row), (rendered, admitted)).await,
+        (admitted, _) => {
+            let result = attempt(app, context, copy, (about, row), (rendered, admitted)).await?;
+            if let (CopyResult::Recorded(events), Some(template)) = (&result, monitored) {
+                crate::monitor::sample(app, context, copy, template, events).await?;
+            }
+            Ok(result)
+        }
     }
 }
 

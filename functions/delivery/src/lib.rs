@@ -22,6 +22,7 @@ mod dkim;
 mod handed;
 mod jobs;
 mod lists;
+mod monitor;
 mod outcome;
 mod pace;
 mod record;

@@ -231,6 +231,6 @@ async fn change(
     Ok(())
 }
 
-fn unknown() -> Rejection {
+pub(crate) fn unknown() -> Rejection {
     Rejection::bad("invalid username").with_help(UNKNOWN_ID)
 }

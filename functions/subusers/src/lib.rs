@@ -3,6 +3,7 @@
 
 mod accounts;
 mod credits;
+mod monitor;
 mod partner_settings;
 #[cfg(test)]
 mod reference;
@@ -39,6 +40,7 @@ const WEBSITE: &str = "/v3/subusers/{subuser_name}/website_access";
 const IPS: &str = "/v3/subusers/{subuser_name}/ips";
 const CREDITS: &str = "/v3/subusers/{subuser_name}/credits";
 const REMAINING: &str = "/v3/subusers/{subuser_name}/credits/remaining";
+const MONITOR: &str = "/v3/subusers/{subuser_name}/monitor";
 const CUSTOMERS: &str = "/v3/partners/accounts";
 const PARTNER_SETTINGS: &str = "/v3/partner_settings";
 const NEW_RELIC: &str = "/v3/partner_settings/new_relic";
@@ -47,6 +49,10 @@ const CREATE: Access = Access::Scope("subusers.create");
 const READ: Access = Access::Scope("subusers.read");
 const UPDATE: Access = Access::Scope("subusers.update");
 const DELETE: Access = Access::Scope("subusers.delete");
+const MONITOR_CREATE: Access = Access::Scope("subusers.monitor.create");
+const MONITOR_READ: Access = Access::Scope("subusers.monitor.read");
+const MONITOR_UPDATE: Access = Access::Scope("subusers.monitor.update");
+const MONITOR_DELETE: Access = Access::Scope("subusers.monitor.delete");
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
@@ -72,6 +78,10 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::GET, CREDITS, see, credits::get)
         .at(Method::PUT, CREDITS, set, credits::put)
         .at(Method::PATCH, REMAINING, adjust, credits::adjust)
+        .at(Method::GET, MONITOR, MONITOR_READ, monitor::get)
+        .at(Method::POST, MONITOR, MONITOR_CREATE, monitor::create)
+        .at(Method::PUT, MONITOR, MONITOR_UPDATE, monitor::change)
+        .at(Method::DELETE, MONITOR, MONITOR_DELETE, monitor::delete)
         .at(
             Method::GET,
             PARTNER_SETTINGS,

@@ -2,6 +2,7 @@
 
 use posthaste_testkit::reference::{Operation, Reference, values};
 
+use crate::monitor::{MonitorFields, MonitorView};
 use crate::partner_settings::{NewRelic, NewRelicChange, PartnerSettings};
 use crate::wire::{
     Adjust, Allot, Allowance, CreateSubuser, CreatedSubuser, CustomerList, Disable, Ips, Subuser,
@@ -21,6 +22,17 @@ fn described() -> Reference {
             values::flag(),
             "Whether the answer has `region`.",
         )
+    };
+    let monitored = |operation: Operation| {
+        operation
+            .about("On average one copy in `frequency` is sent there too: its subject, text and HTML, without \
+                    attachments and without the links of the recipient.")
+            .about("Nothing is sent before the address is a verified sender of the parent, lies in an authenticated \
+                    domain of the parent, or was confirmed for its `forward_bounce` or `forward_spam`.")
+            .limit("`frequency` is 1 to 1,000,000.")
+            .requires(["email", "frequency"])
+            .body::<MonitorFields>()
+            .answers::<MonitorView>(200, "The monitor.")
     };
     Reference::new(
         "subusers",
@@ -106,6 +118,24 @@ fn described() -> Reference {
             .query("limit", values::integer(1, 100), "How many; 10 when it is left out.")
             .query("offset", values::text(), "The id after which the page begins, `pages.last` of the page before.")
             .answers::<CustomerList>(200, "The accounts."),
+    )
+    .on(
+        "GET /v3/subusers/{subuser_name}/monitor",
+        Operation::new("Shows the monitor of a subuser").answers::<MonitorView>(200, "The monitor.").refuses(404),
+    )
+    .on(
+        "POST /v3/subusers/{subuser_name}/monitor",
+        monitored(Operation::new("Has samples of a subuser's mail sent to an address")),
+    )
+    .on(
+        "PUT /v3/subusers/{subuser_name}/monitor",
+        monitored(Operation::new("Changes the monitor of a subuser")).refuses(404),
+    )
+    .on(
+        "DELETE /v3/subusers/{subuser_name}/monitor",
+        Operation::new("Ends the samples of a subuser's mail")
+            .answers_nothing(204, "The subuser has no monitor.")
+            .refuses(404),
     )
     .on(
         "GET /v3/partner_settings",

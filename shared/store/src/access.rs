@@ -17,7 +17,7 @@ mod username;
 
 pub use account_cache::AccountCache;
 pub(crate) use account_cache::Ancestors;
-pub use accounts::{Account, Region, Renamed};
+pub use accounts::{Account, Monitor, Region, Renamed};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
 pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};
 pub use attempts::{AccessRecord, AttemptSummary};

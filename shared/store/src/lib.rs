@@ -43,7 +43,7 @@ pub use access::{
     AccessRecord, Account, AccountCache, AccountSettings, AccountStatus, Allow, Allowance,
     AllowedIp, ApiKey, AttemptSummary, BouncePurge, ConsoleSession, ConsoleToken, Credits,
     Disallow, Forward, Frequency, Granted, KeyKind, LINK_LIFE, LONGEST_USERNAME, Landing,
-    MOST_SESSIONS, Maker, Profile, RateWindow, Region, Regranted, Renamed, SESSION_IDLE,
+    MOST_SESSIONS, Maker, Monitor, Profile, RateWindow, Region, Regranted, Renamed, SESSION_IDLE,
     SESSION_LIFE, SIGN_IN_PATH, Secret, SpamCheck, SuspensionCause, SuspensionChange,
     SuspensionRequest, Whitelist, is_username,
 };

@@ -22,6 +22,8 @@ pub(crate) struct Ids {
     post: String,
     replay: String,
     subuser: String,
+    /// The user name of the account.
+    owner: String,
     webhook: String,
     template: String,
     version: String,
@@ -51,6 +53,7 @@ impl Ids {
             ),
             replay: "G".repeat(22),
             subuser: "nobody-of-this-name".to_owned(),
+            owner: "owner-of-nothing".to_owned(),
             webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
             template: format!("d-{}", "0a".repeat(16)),
             version: "00000000-0000-4000-8000-00000000abce".to_owned(),
@@ -89,6 +92,11 @@ impl Ids {
         let subuser = json!({"username": "theirs", "email": "sub@example.com", "password": "x",
             "ips": []});
         house.made(post.clone(), "/v3/subusers", &subuser).await;
+        let monitor = json!({"email": "me@theirs.example", "frequency": 500});
+        let path = "/v3/subusers/theirs/monitor";
+        house.made(post.clone(), path, &monitor).await;
+        let path = "/v3/user/username";
+        let owner = house.made(Method::GET, path, &json!({})).await;
         let template = json!({"name": "theirs", "generation": "dynamic"});
         let template = house.made(post.clone(), "/v3/templates", &template).await;
         let template = text(&template, "id");
@@ -181,6 +189,7 @@ impl Ids {
             post: posted,
             replay: text(&replay, "replay_id"),
             subuser: "theirs".to_owned(),
+            owner: text(&owner, "username"),
             webhook,
             version: text(&version, "id"),
             template,
@@ -226,7 +235,8 @@ impl Ids {
             "hostname" => self.hostname.clone(),
             "ip" | "ip_address" => "192.0.2.9".to_owned(),
             "classification" => "Content".to_owned(),
-            "client_type" => "pager".to_owned(),
+            "client_type" => "phone".to_owned(),
+            "username" => self.owner.clone(),
             // Signed, and of nobody in particular.
             "token" => "token".to_owned(),
             other => panic!("{} captures {other}, which no test makes", route.path),

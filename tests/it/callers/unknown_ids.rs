@@ -8,7 +8,7 @@ use super::strangers::{self, Ids};
 use super::{Answer, House, routes};
 
 /// Routes with a name in their path that need not be known, and what they answer.
-const ANSWERED: [(&str, u16); 17] = [
+const ANSWERED: [(&str, u16); 18] = [
     // The address is looked up or removed, and there is nothing to find.
     ("GET /v3/suppression/bounces/{email}", 200),
     ("GET /v3/suppression/blocks/{email}", 200),
@@ -27,7 +27,8 @@ const ANSWERED: [(&str, u16); 17] = [
     ("POST /v3/asm/groups/{group_id}/suppressions", 201),
     // A list of the batches that have a status: none.
     ("GET /v3/user/scheduled_sends/{batch_id}", 200),
-    // Classes are the same for all accounts.
+    // Types and classes are the same for all accounts.
+    ("GET /v3/clients/{client_type}/stats", 200),
     (
         "GET /v3/suppression/bounces/classifications/{classification}",
         200,
@@ -69,7 +70,10 @@ async fn every_route_says_that_an_id_is_unknown_and_what_to_do() {
             continue;
         }
         // Some read what else they need from the query.
-        let path = format!("{}?username=nobody&date=2026-01-01", absent.path(&route));
+        let path = format!(
+            "{}?username=nobody&date=2026-01-01&start_date=2026-01-01",
+            absent.path(&route)
+        );
         let name = format!("{} {}", route.method, route.path);
         let given = if name == "PUT /v3/subusers/{subuser_name}/ips" {
             &addresses

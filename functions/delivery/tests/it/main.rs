@@ -12,6 +12,7 @@ mod credits;
 mod erased;
 mod lists;
 mod message_id;
+mod monitor;
 mod outage;
 mod quota;
 mod requeued;

@@ -100,6 +100,12 @@ impl TestApp {
         events.map(|event| event.kind).collect()
     }
 
+    /// The jobs that were queued.
+    pub(crate) fn drain_send(&self) -> Vec<String> {
+        let sent = self.queues.drain("send").into_iter();
+        sent.map(|(text, _)| text).collect()
+    }
+
     /// A mail to this many recipients.
     pub(crate) fn job(&self, from: &str, recipients: usize) -> Job {
         let to = |i| serde_json::json!({"to": [{"email": format!("bob{i}@example.net")}]});

@@ -4,6 +4,7 @@
 
 mod accounts;
 mod credits;
+mod monitor;
 mod partner_settings;
 
 use std::ops::Deref;

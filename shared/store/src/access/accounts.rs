@@ -20,6 +20,15 @@ pub enum Region {
     Eu,
 }
 
+/// Samples of a subuser's mail.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Monitor {
+    /// The address that receives them.
+    pub email: String,
+    /// How many copies there are to each sample, at least 1.
+    pub frequency: u32,
+}
+
 /// One account.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Account {
@@ -65,6 +74,9 @@ pub struct Account {
     /// The sending addresses its parent assigned to it, as given.
     #[serde(default)]
     pub ips: Vec<String>,
+    /// Where its parent has samples of its mail sent; `None` for an account that is not a subuser.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<Monitor>,
     pub created_at: Timestamp,
 }
 
@@ -95,6 +107,7 @@ impl Account {
             metered: false,
             website_disabled: false,
             ips: Vec::new(),
+            monitor: None,
             created_at: now,
         }
     }
