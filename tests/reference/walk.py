@@ -33,6 +33,11 @@ UNREACHED = {
     "POST /v3/user/multifactor_authentication": "always refuses",
     "PATCH /v3/user/multifactor_authentication": "always refuses",
     "DELETE /v3/user/multifactor_authentication": "always refuses",
+    "POST /v3/teammates": "always refuses",
+    "PATCH /v3/teammates/{username}": "always refuses",
+    "DELETE /v3/teammates/{username}": "always refuses",
+    "DELETE /v3/teammates/pending/{token}": "there are no invitations",
+    "POST /v3/teammates/pending/{token}/resend": "there are no invitations",
     "GET /senders/verify/{token}": "its token is in a mail: tests/it/journeys/verified_sender.rs",
     "POST /senders/verify/{token}": "its token is in a mail",
     "GET /v3/verified_senders/verify/{token}": "its token is in a mail",
@@ -353,8 +358,12 @@ def settings(api):
     for name in ("profile", "account", "credits", "email", "username", "timezone"):
         api.made("GET", f"/v3/user/{name}")
     api.made("PATCH", "/v3/user/profile", {"city": "Town"})
+    for path in ("/v3/teammates", "/v3/teammates/pending"):
+        api.made("GET", path)
     api.made("PUT", "/v3/user/email", {"email": "me@example.com"})
     api.made("PUT", "/v3/user/username", {"username": "renamed"})
+    api.made("GET", "/v3/teammates/{username}", username="renamed")
+    api.made("GET", "/v3/teammates/{username}/subuser_access", username="renamed")
     alerts, alert = "/v3/alerts", "/v3/alerts/{alert_id}"
     daily = api.made("POST", alerts, {"type": "stats_notification", "email_to": "me@example.com", "frequency": "daily"})
     usage = api.made("POST", alerts, {"type": "usage_limit", "email_to": "me@example.com", "percentage": 90})

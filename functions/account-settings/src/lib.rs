@@ -1,5 +1,6 @@
 //! `/v3/mail_settings…` and `/v3/tracking_settings…`: settings for all mail of an account; and
-//! `/v3/user/…`: the account itself, and whether its mail requires TLS; and `/v3/alerts…`: mails with its figures.
+//! `/v3/user/…`: the account itself, and whether its mail requires TLS; `/v3/teammates…`: its owner; and
+//! `/v3/alerts…`: mails with its figures.
 //!
 //! A request's own setting overrides the account's (`posthaste_render::settings`). Changes take
 //! effect within ten seconds.
@@ -11,6 +12,7 @@ mod field;
 #[cfg(test)]
 mod reference;
 mod table;
+mod teammates;
 mod user;
 
 use axum::extract::State;
@@ -77,7 +79,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         prices: app.prices,
         gate: gate.clone(),
     };
-    let routes = alerts::routes(user::routes(Routes::new(gate)));
+    let routes = teammates::routes(alerts::routes(user::routes(Routes::new(gate))));
     let mut routes = with(routes, enforced_tls)
         .at(Method::GET, confirm::PATH, Access::Public, confirm::ask)
         .at(Method::POST, confirm::PATH, Access::Public, confirm::accept);

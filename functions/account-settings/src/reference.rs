@@ -8,6 +8,7 @@ use crate::alerts::{AlertBody, AlertView, MOST};
 use crate::endpoints::SettingList;
 use crate::field::Slot;
 use crate::table::{ENFORCED_TLS, MAIL, Setting, TRACKING};
+use crate::teammates::{SubuserAccess, TeammateDetail, TeammateList};
 use crate::user::{AccountView, CostView, CreditsView, FIELDS, LONGEST};
 use crate::{App, routes};
 
@@ -48,7 +49,7 @@ fn described() -> Reference {
             .answers_text(200, "A page.", "text/html")
             .answers_text(404, "The link does not work any more.", "text/html")
     };
-    alerts(user(reference))
+    teammates(alerts(user(reference)))
         .on(
             "GET /forwards/confirm/{token}",
             link(Operation::new(
@@ -60,6 +61,76 @@ fn described() -> Reference {
             link(Operation::new(
                 "Confirms a forwarding address by the button of that page",
             )),
+        )
+}
+
+fn teammates(reference: Reference) -> Reference {
+    const OWNER: &str =
+        "An account has one, its owner; each person and program that works with it has an API key.";
+    let one = |operation: Operation| operation.path("username", "The user name of the account.");
+    let token = |operation: Operation| {
+        operation
+            .path("token", "No invitation has one.")
+            .refuses(404)
+    };
+    let owner_only = |about: &'static str| {
+        one(Operation::new(about))
+            .about("It is refused: the owner of an account cannot be changed or removed.")
+            .refuses(403)
+            .refuses(404)
+    };
+    reference
+        .on(
+            "GET /v3/teammates",
+            Operation::new("Lists the teammates of the account")
+                .about(OWNER)
+                .paged(500, "How many; 500 when it is left out.")
+                .answers::<TeammateList>(200, "The owner."),
+        )
+        .on(
+            "POST /v3/teammates",
+            Operation::new("Invites a teammate")
+                .about("It is refused: give each person a key with the scopes that they need.")
+                .refuses(403),
+        )
+        .on(
+            "GET /v3/teammates/pending",
+            Operation::new("Lists the invitations of the account: there are none")
+                .answers::<TeammateList>(200, "An empty list."),
+        )
+        .on(
+            "DELETE /v3/teammates/pending/{token}",
+            token(Operation::new(
+                "Withdraws an invitation, of which there are none",
+            )),
+        )
+        .on(
+            "POST /v3/teammates/pending/{token}/resend",
+            token(Operation::new(
+                "Sends an invitation again, of which there are none",
+            )),
+        )
+        .on(
+            "GET /v3/teammates/{username}",
+            one(Operation::new("Shows the owner of the account"))
+                .answers::<TeammateDetail>(200, "The owner.")
+                .refuses(404),
+        )
+        .on(
+            "PATCH /v3/teammates/{username}",
+            owner_only("Changes a teammate"),
+        )
+        .on(
+            "DELETE /v3/teammates/{username}",
+            owner_only("Removes a teammate"),
+        )
+        .on(
+            "GET /v3/teammates/{username}/subuser_access",
+            one(Operation::new(
+                "Shows the subusers that a teammate is restricted to",
+            ))
+            .answers::<SubuserAccess>(200, "None: the owner is not restricted.")
+            .refuses(404),
         )
 }
 

@@ -7,6 +7,7 @@ mod enforced_tls;
 mod forwards;
 mod mail;
 mod shared;
+mod teammates;
 mod tracking;
 mod user;
 
