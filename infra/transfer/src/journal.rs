@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use data_encoding::HEXLOWER;
+use posthaste_model::KeyId;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
@@ -45,6 +46,8 @@ enum JournalLine {
     },
     /// A group has another id here.
     Group { from: i64, to: i64 },
+    /// A key is made next, whose secret is shown when the run is over.
+    Key { part: String, id: KeyId },
     /// Everything was read and written: the next run begins anew.
     Finished,
 }
@@ -88,6 +91,7 @@ pub(crate) struct ImportJournal {
     written: HashMap<String, WrittenState>,
     items: BTreeMap<(String, String), String>,
     groups: BTreeMap<i64, i64>,
+    keys: BTreeSet<(String, KeyId)>,
     path: PathBuf,
 }
 
@@ -178,7 +182,13 @@ impl ImportJournal {
             JournalLine::Group { from, to } => {
                 self.groups.insert(from, to);
             }
-            JournalLine::Finished => self.done.clear(),
+            JournalLine::Key { part, id } => {
+                self.keys.insert((part, id));
+            }
+            JournalLine::Finished => {
+                self.done.clear();
+                self.keys.clear();
+            }
         }
     }
 
@@ -252,6 +262,17 @@ impl ImportJournal {
 
     pub(crate) fn note_group(&mut self, from: i64, to: i64) -> io::Result<()> {
         self.step(JournalLine::Group { from, to })
+    }
+
+    /// The keys of a run that was stopped before it could show their secrets.
+    pub(crate) fn keys_not_shown(&self, part: &str) -> Vec<KeyId> {
+        let of_part = self.keys.iter().filter(|(own, _)| own == part);
+        of_part.map(|(_, id)| id.clone()).collect()
+    }
+
+    pub(crate) fn note_key(&mut self, part: &str, id: &KeyId) -> io::Result<()> {
+        let (part, id) = (part.to_owned(), id.clone());
+        self.step(JournalLine::Key { part, id })
     }
 
     /// The run is over.

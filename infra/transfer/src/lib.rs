@@ -287,8 +287,8 @@ async fn read_all(
     Ok(subusers)
 }
 
-/// Writes a folder into the account, and those of its subusers into theirs. Keys come last: the secrets of those that
-/// were made before a run is killed are gone with it.
+/// Writes a folder into the account, and those of its subusers into theirs. Keys come last: a run that is stopped has
+/// shown no secret, so those that it made are made anew by the next.
 async fn write_all(
     import: &Import,
     tools: &TransferTools,

@@ -21,12 +21,19 @@ const MOST: i64 = 100;
 const LONGEST_NAME: usize = 255;
 
 impl AccountWriter<'_> {
-    /// Makes the keys that the account has none of the same name of.
+    /// Makes the keys that the account has none of the same name of. Those of a run that was stopped before it could show
+    /// their secrets are made anew: nobody has seen what they opened with.
     pub(crate) async fn write_keys(&mut self) -> Result<(), TransferError> {
         if self.options.without_keys {
             return Ok(());
         }
         let items = self.items(PART)?;
+        let part = self.name(PART);
+        if let Some(here) = self.account().cloned() {
+            for id in self.journal.keys_not_shown(&part) {
+                self.store.delete_key(&here.account().id, &id).await?;
+            }
+        }
         let mut existing = BTreeSet::new();
         if let Some(here) = &self.target {
             let keys = self.store.keys(&here.account().id).await?;
@@ -85,11 +92,14 @@ impl AccountWriter<'_> {
             created_at: self.clock.now(),
             is_test,
         };
+        let part = self.name(PART);
+        self.journal.note_key(&part, &key.id)?;
         if !self.store.create_key(&key, MOST).await? {
             let why = format!("the account holds {MOST} keys already");
             self.report.refuse_item(PART, &name, why);
             return Ok(());
         }
+        self.progress.say(format!("{part}: {name} made"));
         self.report.counts(PART).created += 1;
         self.report.keys.push(ShownKey {
             name,

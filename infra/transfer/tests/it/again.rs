@@ -170,3 +170,41 @@ async fn a_folder_of_another_import_and_one_with_files_are_refused() {
     let refused = to.import("--from nowhere").await.unwrap_err();
     assert_eq!(refused.exit_code(), 2);
 }
+
+/// A run that is stopped has shown no secret of the keys that it made.
+#[tokio::test]
+async fn the_last_run_shows_a_secret_that_works_for_each_key() {
+    let (from, to) = (Service::start("ada").await, Service::start("grace").await);
+    let names = ["Billing page", "Newsletter", "Shop"];
+    for name in names {
+        let key = json!({"name": name, "scopes": ["mail.send"]});
+        from.call("POST", "/v3/api_keys", key).await;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("out");
+    from.export(&path).await;
+    let flags = format!("--from {} --trust-senders", path.display());
+    let mut stops = 0;
+    for steps in 1.. {
+        if stopped_after(&to, &flags, steps).await {
+            break;
+        }
+        stops += 1;
+        if to.keys().await.len() == names.len() {
+            break;
+        }
+    }
+    assert!(stops > names.len(), "{stops}");
+    let report = to.import(&flags).await.unwrap();
+    let mut shown: Vec<_> = report.keys.iter().map(|key| key.name.as_str()).collect();
+    shown.sort_unstable();
+    assert_eq!(shown, names);
+    assert_eq!(to.keys().await, names);
+    for key in &report.keys {
+        // It is known, and may not read keys.
+        assert_eq!(to.status_with(&key.api_key, "/v3/api_keys").await, 403);
+    }
+    // What was shown stays.
+    let report = to.import(&flags).await.unwrap();
+    assert_eq!(report.keys, []);
+}

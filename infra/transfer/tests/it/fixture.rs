@@ -9,7 +9,7 @@ use axum::Router;
 use clap::Parser as _;
 use posthaste_http::{Authorizer, Routes};
 use posthaste_model::Timestamp;
-use posthaste_store::{ListEntry, Mark, SuppressionList};
+use posthaste_store::{ApiKey, ListEntry, Mark, SuppressionList};
 use posthaste_testkit::{Api, Services, Tenant, TestClock, entropy};
 use posthaste_transfer::{
     Export, Import, Pause, Progress, TransferError, TransferReport, TransferTools, export, import,
@@ -137,6 +137,23 @@ impl Service {
         let text = String::from_utf8_lossy(&answer.body).into_owned();
         assert!(answer.status.is_success(), "{method} {path}: {text}");
         serde_json::from_str(&text).unwrap_or_default()
+    }
+
+    /// The status of a `GET` with this key.
+    pub(crate) async fn status_with(&self, key: &str, path: &str) -> u16 {
+        let api = Api::new(routes(&self.services));
+        api.get(path).key(key).send().await.status.as_u16()
+    }
+
+    /// The names of the account's keys, without its owner's.
+    pub(crate) async fn keys(&self) -> Vec<String> {
+        let store = &self.services.store;
+        let keys = store.keys(&self.tenant.account.id).await.unwrap();
+        let own = |key: &ApiKey| self.tenant.key.contains(key.id.as_str());
+        let others = keys.into_iter().filter(|key| !own(key));
+        let mut names: Vec<String> = others.map(|key| key.name).collect();
+        names.sort_unstable();
+        names
     }
 
     /// Puts addresses on a list, each a second after the other.
