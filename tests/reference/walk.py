@@ -129,6 +129,7 @@ def sending(api):
     sends, one = "/v3/user/scheduled_sends", "/v3/user/scheduled_sends/{batch_id}"
     single = "/v3/user/scheduled_sends/messages/{message_id}"
     api.made("GET", single, message_id=message)
+    api.made("GET", f"{sends}/messages", query={"limit": 5})
     api.made("PATCH", single, {"send_at": NOW + 90_000}, message_id=message)
     api.made("POST", sends, {"batch_id": batch, "status": "pause"})
     api.made("GET", sends)

@@ -132,6 +132,7 @@ pub const PATHS: &[&str] = &[
     "/v3/user/password",
     "/v3/user/profile",
     "/v3/user/scheduled_sends",
+    "/v3/user/scheduled_sends/messages",
     "/v3/user/scheduled_sends/messages/{message_id}",
     "/v3/user/scheduled_sends/{batch_id}",
     "/v3/user/scheduled_sends/{batch_id}/messages",

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, PathParams, Query, Rejection};
+use posthaste_http::{Caller, PathParams, Query, QueryReader, Rejection};
 use posthaste_model::BatchId;
 use posthaste_store::Put;
 
@@ -50,6 +50,15 @@ pub(crate) async fn validate(
     }
 }
 
+/// How many a page has at most, and the place that it begins behind.
+pub(crate) fn page(query: &mut QueryReader<'_>, most: usize) -> (usize, Option<String>) {
+    let limit = query.limit_within(most, 1..=most);
+    // An empty one is that of the first page.
+    let place = |text: &str| (text.is_empty() || is_place(text)).then(|| text.to_owned());
+    let after = query.parsed("after", place, "after must be the next of a page before");
+    (limit, after.filter(|after| !after.is_empty()))
+}
+
 /// `<second>#<message id>#<first recipient>`.
 fn is_place(text: &str) -> bool {
     let of_an_id = |b: u8| b.is_ascii_alphanumeric() || matches!(b, b'#' | b'-' | b'_');
@@ -64,13 +73,7 @@ pub(crate) async fn list(
     PathParams(batch_id): PathParams<String>,
     query: Query,
 ) -> Result<Json<Listing>, Rejection> {
-    let (limit, after) = query.checked(|query| {
-        let limit = query.limit_within(MOST, 1..=MOST);
-        // An empty one is that of the first page.
-        let place = |text: &str| (text.is_empty() || is_place(text)).then(|| text.to_owned());
-        let after = query.parsed("after", place, "after must be the next of a page before");
-        (limit, after.filter(|after| !after.is_empty()))
-    })?;
+    let (limit, after) = query.checked(|query| page(query, MOST))?;
     let batch = BatchId::parse(&batch_id).map_err(|_| fail::unknown_batch())?;
     if app.store.batch(caller.id(), &batch).await?.is_none() {
         return Err(fail::unknown_batch());

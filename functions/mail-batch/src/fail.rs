@@ -22,6 +22,13 @@ const INVALID: &str = "invalid batch id";
 /// The message about a field that must be there.
 pub(crate) const MISSING: &str = "missing required argument";
 
+/// 400: no rows are written for mails that wait.
+pub(crate) fn not_listed() -> Rejection {
+    Rejection::bad(
+        "the search over messages is disabled on this service, and with it the list of scheduled mails",
+    )
+}
+
 /// 404 for a batch without a status, or without an id of ours.
 pub(crate) fn unknown_batch() -> Rejection {
     Rejection::unknown_id([Problem::on("", "batch id not found")])

@@ -1,8 +1,8 @@
 //! `/v3/mail/batch…` and `/v3/user/scheduled_sends…`: batches of scheduled mail, and
 //! their status.
 //!
-//! The v3 API has only whole batches. Extensions, documented in this function's README: listing a
-//! batch's messages, and cancelling or rescheduling one mail by its `X-Message-Id`.
+//! The v3 API has only whole batches. Extensions, documented in this function's README: listing what
+//! waits of the account and of a batch, and cancelling or rescheduling one mail by its `X-Message-Id`.
 
 mod batch;
 mod fail;
@@ -10,6 +10,7 @@ mod message;
 #[cfg(test)]
 mod reference;
 mod scheduled;
+mod waiting;
 mod wire;
 
 use http::Method;
@@ -33,10 +34,12 @@ pub struct App {
     pub entropy: Entropy,
     /// How far ahead a send may be scheduled, in seconds.
     pub horizon: i64,
+    /// Whether the deployment lists mails that wait, as the search does.
+    pub searches: bool,
 }
 
 impl App {
-    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL` and `HORIZON_SECONDS`.
+    /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `HORIZON_SECONDS` and `SEARCH_DAYS`.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,
@@ -44,6 +47,7 @@ impl App {
             clock: platform.clock(),
             entropy: platform.entropy(),
             horizon: platform.env().positive("HORIZON_SECONDS", HORIZON)?,
+            searches: platform.env().or_default("SEARCH_DAYS", 0_u32)? > 0,
         })
     }
 }
@@ -55,6 +59,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     const HOLDS: &str = "/v3/user/scheduled_sends";
     const HOLD: &str = "/v3/user/scheduled_sends/{batch_id}";
     const HELD: &str = "/v3/user/scheduled_sends/{batch_id}/messages";
+    const WAITING: &str = "/v3/user/scheduled_sends/messages";
     const MESSAGE: &str = "/v3/user/scheduled_sends/messages/{message_id}";
     let read = Access::Scope("user.scheduled_sends.read");
     let create = Access::Scope("user.scheduled_sends.create");
@@ -79,6 +84,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::PATCH, HOLD, update, scheduled::update)
         .at(Method::DELETE, HOLD, delete, scheduled::delete)
         .at(Method::GET, HELD, read, batch::list)
+        .at(Method::GET, WAITING, read, waiting::list)
         .at(Method::GET, MESSAGE, read, message::one)
         .at(Method::PATCH, MESSAGE, update, message::shift)
         .at(Method::DELETE, MESSAGE, delete, message::cancel)

@@ -2,7 +2,9 @@
 
 use posthaste_testkit::reference::{Operation, Reference, values};
 
-use crate::wire::{Batch, CreateBatch, Listing, Scheduled, ScheduledMessage, Shift, Update};
+use crate::wire::{
+    Batch, CreateBatch, Listing, Scheduled, ScheduledMessage, Shift, Update, WaitingList,
+};
 use crate::{App, routes};
 
 #[tokio::test]
@@ -76,6 +78,18 @@ fn described() -> Reference {
             .query("limit", values::integer(1, 500), "How many; 500 when it is left out.")
             .query("after", values::text(), "The `next` of the page before.")
             .answers::<Listing>(200, "The mails, in the order in which they are sent."),
+    )
+    .on(
+        "GET /v3/user/scheduled_sends/messages",
+        Operation::new("Lists the scheduled mails that are not sent yet")
+            .about("All of the account, the latest accepted first. Addresses and subjects are shown to keys with \
+                `messages.read` or `email_activity.read`.")
+            .about("Needs the search (`SearchDays`, `--search-days`); without it the answer is 400.")
+            .limit("An answer looks at 2,000 scheduled mails of ten days, and may have fewer than `limit` and a `next`.")
+            .extension()
+            .query("limit", values::integer(1, 100), "How many; 100 when it is left out.")
+            .query("after", values::text(), "The `next` of the page before.")
+            .answers::<WaitingList>(200, "The mails."),
     )
     .on(
         "GET /v3/user/scheduled_sends/messages/{message_id}",

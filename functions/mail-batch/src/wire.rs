@@ -2,7 +2,7 @@
 
 use posthaste_model::batch::{BatchStatus, Hold, MessageTimes, PartFate, PartStage, under};
 use posthaste_model::{MessageId, Problem, Problems, Timestamp};
-use posthaste_store::{BatchListing, ScheduledPart};
+use posthaste_store::{BatchListing, ScheduledPart, WaitingDetails};
 use serde::{Deserialize, Serialize};
 
 use crate::fail;
@@ -159,6 +159,57 @@ impl BatchEntry {
             message_id: entry.message,
             send_at: entry.at,
             recipients: entry.recipients,
+        }
+    }
+}
+
+/// Scheduled mails of the account that have not left.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct WaitingList {
+    pub(crate) messages: Vec<WaitingEntry>,
+    /// `after` of the next page.
+    pub(crate) next: Option<String>,
+}
+
+/// The part of a scheduled mail that is to be sent at one second.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct WaitingEntry {
+    #[cfg_attr(test, schemars(with = "String"))]
+    message_id: MessageId,
+    #[cfg_attr(test, schemars(with = "i64"))]
+    send_at: Timestamp,
+    recipients: u32,
+    batch_id: Option<String>,
+    status: MessageState,
+    /// When the mail was accepted.
+    #[cfg_attr(test, schemars(with = "i64"))]
+    created: Timestamp,
+    /// Of the first recipient, as the two below; `null` for a key that may not read the activity.
+    to_email: Option<String>,
+    from_email: Option<String>,
+    subject: Option<String>,
+}
+
+impl WaitingEntry {
+    pub(crate) fn new(
+        part: &ScheduledPart,
+        created: Timestamp,
+        hold: Option<Hold>,
+        now: Timestamp,
+        details: Option<WaitingDetails<'_>>,
+    ) -> Self {
+        Self {
+            message_id: part.message.clone(),
+            send_at: part.at,
+            recipients: part.recipients,
+            batch_id: part.batch.as_ref().map(|batch| batch.as_str().to_owned()),
+            status: waiting(hold, part.times(), now),
+            created,
+            to_email: details.map(|own| own.copy.to.clone()),
+            from_email: details.map(|own| own.from.to_owned()),
+            subject: details.map(|own| own.subject.to_owned()),
         }
     }
 }

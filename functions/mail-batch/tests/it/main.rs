@@ -4,6 +4,7 @@
 mod batches;
 mod extensions;
 mod holds;
+mod waiting;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -35,11 +36,21 @@ impl Deref for TestApp {
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
+        Self::with_search("30").await
+    }
+
+    /// Where mails that wait are not listed.
+    pub(crate) async fn without_search() -> Self {
+        Self::with_search("0").await
+    }
+
+    async fn with_search(days: &str) -> Self {
         let limits = RateLimits {
             requests: 100_000,
             ..RateLimits::default()
         };
         let services = Services::start().await.limits(limits);
+        let services = services.var("SEARCH_DAYS", days);
         Self {
             app: posthaste_testkit::TestApp::on(services, App::from_env, routes).await,
             next: Arc::default(),
