@@ -21,6 +21,9 @@ import urllib.parse
 import urllib.request
 
 import run
+import scheduled
+import suppressions
+from run import call
 
 LINK = re.compile(r"^\s*Console\s+(http\S+)", re.MULTILINE)
 LARGEST_PAGE = 15 * 1024
@@ -47,18 +50,6 @@ def measured(page):
 
     page.on("response", see)
     return sizes
-
-
-def call(host, method, path, body=None):
-    request = urllib.request.Request(
-        host.api + path,
-        None if body is None else json.dumps(body).encode(),
-        {"Authorization": f"Bearer {host.key}", "Content-Type": "application/json"},
-        method=method,
-    )
-    with urllib.request.urlopen(request) as answer:
-        text = answer.read()
-        return json.loads(text) if text else {}
 
 
 def found(host, query):
@@ -152,7 +143,7 @@ def forgiven(page, host, checks):
     checks.that(bounces == [], f"still suppressed: {bounces}")
 
 
-def scheduled(page, host, checks):
+def later_mail(page, host, checks):
     """A mail that waits is moved and cancelled."""
     run.send(host, "later@example.com", "A later mail", send_at=int(time.time()) + 7_200)
     page.goto(host.api + "/console/activity?q=later%40example.com")
@@ -232,6 +223,8 @@ def looks(browser, host, checks, folder, cookies):
         "mail-none": "/activity/nothing",
         "new-key": "/first-key",
         "none": "/nothing",
+        **suppressions.pages(host),
+        **scheduled.pages(host),
     }
     sizes = None
     for screen, size in [("laptop", run.LAPTOP), ("phone", run.PHONE), ("narrow", NARROW), ("wide", WIDE)]:
@@ -328,7 +321,11 @@ def main():
             key = first_key(page, host, checks)
             first_mail(page, host, checks, key)
             forgiven(page, host, checks)
-            scheduled(page, host, checks)
+            later_mail(page, host, checks)
+            suppressions.journey(page, host, checks)
+            scheduled.journey(page, host, checks)
+            suppressions.without_scopes(browser, host, checks)
+            scheduled.without_scopes(browser, host, checks)
             run.fill(host)
             run.wait_for(host, [">dropped</b>", ">deferred</b>", ">scheduled <time"])
             cookies = page.context.cookies()

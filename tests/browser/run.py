@@ -57,10 +57,10 @@ def install():
         os.execv(PYTHON, [str(PYTHON), *sys.argv])
 
 
-def call(host, method, path, body):
+def call(host, method, path, body=None):
     request = urllib.request.Request(
         host.api + path,
-        json.dumps(body).encode(),
+        None if body is None else json.dumps(body).encode(),
         {"Authorization": f"Bearer {host.key}", "Content-Type": "application/json"},
         method=method,
     )

@@ -49,7 +49,28 @@ pub(crate) struct ReadError {
     pub(crate) message: String,
 }
 
+/// A text in the path of an address.
+pub(crate) fn encoded(text: &str) -> String {
+    url::form_urlencoded::byte_serialize(text.as_bytes())
+        .collect::<String>()
+        .replace('+', "%20")
+}
+
 impl ReadError {
+    /// Whether the key lacks the scope of the call: who gets to a page at all is not suspended and on the allow list.
+    pub(crate) fn is_forbidden(&self) -> bool {
+        self.status == StatusCode::FORBIDDEN
+    }
+
+    /// Why there is no answer; of a call that the key may not make, which scope it lacks.
+    pub(crate) fn without(self, scope: &str) -> String {
+        if self.is_forbidden() {
+            texts::missing_scope(scope)
+        } else {
+            self.message
+        }
+    }
+
     fn broken() -> Self {
         Self {
             status: StatusCode::INTERNAL_SERVER_ERROR,

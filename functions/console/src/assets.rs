@@ -12,7 +12,10 @@ const STYLE: &str = concat!(
     include_str!("../ui/base.css"),
     include_str!("../ui/console.css")
 );
-const SCRIPT: &str = include_str!("../ui/console.js");
+const SCRIPT: &str = concat!(
+    include_str!("../ui/console.js"),
+    include_str!("../ui/csv.js")
+);
 const ICON: &str = include_str!("../../../infra/mailbox/ui/icon.svg");
 
 /// How long a browser may hold what is at an address: a year, the most that caches honour (RFC 9111).

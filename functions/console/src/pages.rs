@@ -4,6 +4,10 @@ mod activity;
 mod first_key;
 mod mail;
 mod overview;
+mod scheduled;
+mod scheduled_batch;
+mod suppression_list;
+mod suppressions;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -31,15 +35,17 @@ pub(crate) struct ConsolePage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     See,
+    Send,
     Guard,
 }
 
 impl Group {
-    pub(crate) const ALL: [Self; 2] = [Self::See, Self::Guard];
+    pub(crate) const ALL: [Self; 3] = [Self::See, Self::Send, Self::Guard];
 
     pub(crate) fn label(self) -> &'static str {
         match self {
             Self::See => "See",
+            Self::Send => "Send",
             Self::Guard => "Guard",
         }
     }
@@ -74,6 +80,20 @@ macro_rules! page {
 pub(crate) const PAGES: &[ConsolePage] = &[
     page!("", "Overview", See, overview),
     page!("activity", "Activity", See, activity, one: mail),
+    page!(
+        "scheduled",
+        "Scheduled",
+        Send,
+        scheduled,
+        one: scheduled_batch
+    ),
+    page!(
+        "suppressions",
+        "Suppressions",
+        Guard,
+        suppressions,
+        one: suppression_list
+    ),
     page!("first-key", "New key", Guard, first_key),
 ];
 

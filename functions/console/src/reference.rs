@@ -41,7 +41,7 @@ fn described() -> Reference {
     .on(
         "GET /console/{page}/{id}",
         named(page("Shows a page about one thing"))
-            .path("id", "What the page is about: the id of a mail.")
+            .path("id", "What the page is about: the id of a mail, a batch or a group, or the name of a list.")
             .answers_text(404, MISSING, "text/html"),
     )
     .on(

@@ -11,6 +11,67 @@ pub(crate) const WRONG_LINK: &str = "This link opens nothing: it was used, or it
 
 pub(crate) const NO_KEYS: &str = "The key that you signed in with lacks the scope api_keys.create.";
 
+/// What the lists are, of addresses that get no mail.
+pub(crate) const BOUNCES: &str =
+    "The receiving side refused the address for good. Mail to it is dropped.";
+pub(crate) const BLOCKS: &str =
+    "The receiving side refused a mail for another reason. The next mail is tried.";
+pub(crate) const INVALID_EMAILS: &str =
+    "The domain or the address cannot take mail. Mail to it is dropped.";
+pub(crate) const SPAM_REPORTS: &str =
+    "The recipient reported a mail as spam. Mail to the address is dropped.";
+pub(crate) const UNSUBSCRIBES: &str = "The recipient left everything, or a call added the address. Mail to it is \
+    dropped.";
+pub(crate) const GROUP: &str = "Group";
+pub(crate) const GROUPS: &str = "Groups";
+pub(crate) const WHOLE_ADDRESS: &str = "All lists are searched for a whole address, such as ann@example.com. The page of \
+    a list finds the beginning of one.";
+pub(crate) const FILLS_ITSELF: &str = "This list is filled by what receiving servers and recipients answer; the API adds \
+    nothing to it.";
+pub(crate) const NO_GLOBAL_ADD: &str = "Adding needs the scope asm.suppressions.global.create, which the key that you \
+    signed in with lacks.";
+pub(crate) const NO_GROUP_ADD: &str = "Adding needs the scope asm.groups.suppressions.create, which the key that you \
+    signed in with lacks.";
+
+/// Why a part of a page is empty.
+pub(crate) fn missing_scope(scope: &str) -> String {
+    format!("The key that you signed in with lacks the scope {scope}.")
+}
+
+/// How many mails of a batch a page shows; empty for none.
+pub(crate) fn mails_here(mails: u32) -> String {
+    match mails {
+        0 => String::new(),
+        1 => "1 mail below".to_owned(),
+        mails => format!("{mails} mails below"),
+    }
+}
+
+/// How many recipients a mail has.
+pub(crate) fn recipients(all: u32) -> String {
+    match all {
+        1 => "1 recipient".to_owned(),
+        all => format!("{all} recipients"),
+    }
+}
+
+/// How many recipients a mail has besides the one that is shown; empty for none.
+pub(crate) fn more_recipients(others: u32) -> String {
+    match others {
+        0 => String::new(),
+        others => format!("and {others} more"),
+    }
+}
+
+/// Which page of a list this is.
+pub(crate) fn place(page: usize, pages: Option<usize>) -> String {
+    let number = |page: usize| count(i64::try_from(page).unwrap_or(i64::MAX));
+    match pages {
+        Some(pages) => format!("Page {} of {}", number(page), number(pages)),
+        None => format!("Page {}", number(page)),
+    }
+}
+
 /// The title of a page that is refused, and what its reader can do.
 pub(crate) fn refusal(status: StatusCode) -> (&'static str, &'static str) {
     match status {

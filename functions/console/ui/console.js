@@ -5,11 +5,14 @@
 //   data-call="METHOD /path/{field}"  the call; {field} is the value of that field, percent-encoded
 //   data-then="reload"                what follows: "reload" (when left out), "show", "file" (the download that the answer
 //                                     leads to), or an address of a page
+//   data-each="name"                  one call for each checked box of this name, with its value as {name}
+//   data-chosen="name"                a box of this name is to be checked
 //   data-show="id"                    with "show": the element that appears, whose [data-of=member] get the answer's
 // Of a field: data-as="list" (lines, or all checked boxes of its name), "number", "flag", "time" (seconds since 1970 of a
-// local time) or "none" (it is not sent). An empty field is left out. Of a radio button: data-check="a b" checks these
+// local time) or "none" (it is not sent). An empty field is left out,
+// unless it has data-empty. A button with data-call and data-leave-out makes another call of its form. Of a radio button: data-check="a b" checks these
 // boxes of the form, data-leave-out="name" leaves that field out. data-chooses="id": a change in there chooses that button.
-// Elsewhere: data-copy="id" copies the text of an element.
+// Elsewhere: data-copy="id" copies the text of an element; data-all="name" checks all boxes of a name.
 "use strict";
 
 const doc = document;
@@ -40,11 +43,12 @@ function valueOf(field) {
   }
 }
 
-/** The members of a form, and the names that it leaves out. */
-function membersOf(form) {
+/** The members of a form, without the names that it or this button leaves out. */
+function membersOf(form, button) {
   const members = {};
   const checked = all("[data-leave-out]:checked", form);
   const out = new Set(checked.map((field) => field.dataset.leaveOut));
+  out.add(button?.dataset.leaveOut);
   for (const field of form.elements) {
     const { name, type, dataset } = field;
     if (!name || field.disabled || dataset.as === "none" || out.has(name) || field.tagName === "BUTTON") continue;
@@ -53,7 +57,7 @@ function membersOf(form) {
       if (field.checked) members[name].push(field.value);
     } else if (type === "radio" || (type === "checkbox" && dataset.as !== "flag")) {
       if (field.checked) members[name] = valueOf(field);
-    } else if (field.value !== "" || dataset.as === "flag") {
+    } else if (field.value !== "" || dataset.as === "flag" || "empty" in dataset) {
       members[name] = valueOf(field);
     }
   }
@@ -81,17 +85,10 @@ function show(form, answer) {
   shown.focus();
 }
 
-/** Calls the API for a form. */
-async function send(form) {
-  const [method, pattern] = form.dataset.call.split(" ");
-  const members = membersOf(form);
-  const path = pattern.replace(/\{(\w+)\}/g, (_, name) => {
-    const value = members[name] ?? "";
-    delete members[name];
-    return encodeURIComponent(value);
-  });
+/** Calls the API. What it refuses is an error with its status, its single errors, and the seconds to wait. */
+async function callApi(method, path, members = {}) {
   const options = { method, headers: { "x-posthaste-console": "1" }, credentials: "same-origin" };
-  if (Object.keys(members).length || method !== "DELETE") {
+  if (Object.keys(members).length || !["GET", "DELETE"].includes(method)) {
     options.headers["content-type"] = "application/json";
     options.body = JSON.stringify(members);
   }
@@ -101,10 +98,45 @@ async function send(form) {
   if (answer.status === 401) location.reload();
   if (!answer.ok) {
     const errors = body.errors ?? [{ message: `${answer.status} ${answer.statusText}` }];
-    throw new Error(errors.map(({ field, message }) => (field ? `${field}: ${message}` : message)).join("\n"));
+    const lines = errors.map(({ field, message }) => (field ? `${field}: ${message}` : message));
+    const wait = Number(answer.headers.get("retry-after"));
+    throw Object.assign(new Error(lines.join("\n")), { status: answer.status, errors, wait });
   }
-  const file = form.dataset.then === "file" && answer.headers.get("location");
-  return file ? (await fetch(file, { credentials: "same-origin" })).json() : body;
+  body.location = answer.headers.get("location");
+  return body;
+}
+
+/** Makes a call of a form: the fields that its path names are no members of the body. */
+function callForm(method, pattern, members) {
+  const rest = { ...members };
+  const path = pattern.replace(/\{(\w+)\}/g, (_, name) => {
+    delete rest[name];
+    return encodeURIComponent(members[name] ?? "");
+  });
+  return callApi(method, path, rest);
+}
+
+/** Calls the API for a form, once or for each checked box. */
+async function send(form, button) {
+  const [method, pattern] = (button?.dataset.call ?? form.dataset.call).split(" ");
+  const members = membersOf(form, button);
+  const { each, chosen, then } = form.dataset;
+  const values = members[each ?? chosen];
+  if ((each || chosen) && !values?.length) throw new Error("Choose at least one line.");
+  if (!each) {
+    const answer = await callForm(method, pattern, members);
+    return then === "file" && answer.location ? callApi("GET", answer.location) : answer;
+  }
+  const failed = [];
+  for (const value of new Set(values)) {
+    try {
+      await callForm(method, pattern, { ...members, [each]: value });
+    } catch (error) {
+      failed.push(`${value}: ${error.message}`);
+    }
+  }
+  if (failed.length) throw new Error([`Done: ${values.length - failed.length}. Not done:`, ...failed].join("\n"));
+  return {};
 }
 
 doc.addEventListener("submit", async (event) => {
@@ -115,7 +147,7 @@ doc.addEventListener("submit", async (event) => {
   for (const button of buttons) button.disabled = true;
   form.querySelector("[role=alert]")?.remove();
   try {
-    const answer = await send(form);
+    const answer = await send(form, event.submitter);
     const then = form.dataset.then ?? "reload";
     if (then === "show") show(form, answer);
     else if (then === "file") location.assign(answer.presigned_url);
@@ -128,6 +160,7 @@ doc.addEventListener("submit", async (event) => {
 });
 
 doc.addEventListener("change", ({ target }) => {
+  for (const box of all(`input[name="${target.dataset.all}"]`, target.form ?? doc)) box.checked = target.checked;
   const chosen = target.closest("[data-chooses]")?.dataset.chooses;
   if (chosen) doc.getElementById(chosen).checked = true;
   const wanted = target.dataset.check?.split(" ");

@@ -2,20 +2,22 @@
 
 mod life;
 mod posts;
-mod suppressed;
 
 use std::collections::BTreeMap;
 
 use askama::Template;
 use axum::http::StatusCode;
+use futures_util::future::join_all;
 use posthaste_model::Timestamp;
 use serde::Deserialize;
 
+use super::suppressions::EntryAnswer;
+use super::suppressions::lists::LISTS;
+use crate::api::{ApiReader, encoded};
 use crate::content::{PageContent, PageResult};
 use crate::texts::MailStatus;
 use crate::visit::PageVisit;
 use life::{LogEvent, Moment};
-use suppressed::SuppressedOn;
 
 #[derive(Template)]
 #[template(path = "mail.html")]
@@ -47,6 +49,14 @@ pub(crate) struct MailAnswer {
     category: Vec<String>,
     custom_args: BTreeMap<String, serde_json::Value>,
     outbound_ip: Option<String>,
+}
+
+/// An entry of the recipient on a list that keeps mail away.
+struct SuppressedOn {
+    list: &'static str,
+    path: &'static str,
+    since: String,
+    reason: String,
 }
 
 /// A mail that waits for its time.
@@ -103,7 +113,7 @@ pub(crate) async fn show(visit: PageVisit, id: String) -> PageResult {
     };
     let suppressed = match mail.to_email.as_str() {
         "" => Vec::new(),
-        email => suppressed::lists(&visit.api, email).await,
+        email => suppressed_on(&visit.api, email).await,
     };
     let page = MailPage {
         facts: facts(&mail, key),
@@ -122,11 +132,21 @@ pub(crate) async fn show(visit: PageVisit, id: String) -> PageResult {
     PageContent::of(title, &page)
 }
 
-/// A text in the path of an address.
-fn encoded(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes())
-        .collect::<String>()
-        .replace('+', "%20")
+/// The lists that an address is on, of those that the reader may see.
+async fn suppressed_on(api: &ApiReader, email: &str) -> Vec<SuppressedOn> {
+    let all = LISTS.iter().map(|list| async move {
+        let address = format!("{}/{}", list.path, encoded(email));
+        // A list without the address answers with nothing, or with a 404.
+        let entries = api.get::<Vec<EntryAnswer>>(&address).await.ok()?;
+        let entry = entries.into_iter().next()?;
+        Some(SuppressedOn {
+            list: list.label,
+            path: list.path,
+            since: Timestamp(entry.created).iso(),
+            reason: entry.reason,
+        })
+    });
+    join_all(all).await.into_iter().flatten().collect()
 }
 
 async fn key_name(visit: &PageVisit, id: &str) -> Option<String> {

@@ -4,7 +4,9 @@
 
 mod activity;
 mod overview;
+mod scheduled;
 mod sign_in;
+mod suppressions;
 
 use std::ops::Deref;
 
