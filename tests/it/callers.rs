@@ -12,7 +12,7 @@ use posthaste::{Host, HostSettings};
 use posthaste_http::Route;
 use posthaste_model::WebhookId;
 use posthaste_runtime::{Env, Platform};
-use posthaste_store::WebhookPost;
+use posthaste_store::{ConsoleSession, ConsoleToken, SessionOrigin, WebhookPost};
 use posthaste_testkit::{Tenant, TestClock, entropy};
 use reqwest::header::HeaderMap;
 use reqwest::{Client, Method};
@@ -59,6 +59,19 @@ impl House {
     /// Somebody else.
     pub(crate) async fn tenant(&self, name: &str) -> Tenant {
         Tenant::new(self.host.store(), name, TestClock::default().now()).await
+    }
+
+    /// The id of a session of the console of the first account.
+    pub(crate) async fn session(&self) -> String {
+        let token = ConsoleToken::generate(&self.host.account, &entropy());
+        let from = SessionOrigin {
+            agent: "a browser".to_owned(),
+            ip: None,
+        };
+        let session = ConsoleSession::new(&token, None, &from, TestClock::default().now());
+        let made = self.host.store().create_session(&session).await;
+        made.expect("the table answers");
+        session.id.to_string()
     }
 
     /// Waits until the first copy of a message of the first account has left.

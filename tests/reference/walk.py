@@ -98,6 +98,7 @@ def keys(api):
     key = api.made("POST", "/v3/api_keys", {"name": "made", "scopes": ["mail.send"]})
     at = {"api_key_id": key["api_key_id"]}
     api.made("GET", "/v3/api_keys", query={"limit": 5})
+    api.made("GET", "/v3/api_keys", query={"details": True})
     api.made("GET", "/v3/api_keys/{api_key_id}", **at)
     api.made("PUT", "/v3/api_keys/{api_key_id}", {"name": "other", "scopes": ["mail.send", "alerts.read"]}, **at)
     api.made("PATCH", "/v3/api_keys/{api_key_id}", {"name": "another"}, **at)
@@ -115,6 +116,10 @@ def access(api):
     api.made("DELETE", entry, rule_id=others[0])
     api.refused("POST", whitelist, {"ips": [{"ip": "nowhere"}]})
     api.made("GET", "/v3/access_settings/activity", query={"limit": 3})
+    sessions = "/v3/access_settings/sessions"
+    api.made("GET", sessions)
+    api.refused("DELETE", sessions + "/{session_id}", session_id="H" * 22)
+    api.made("DELETE", sessions)
     api.made("DELETE", whitelist, {"ids": [own, others[1]]})
 
 

@@ -89,14 +89,22 @@ impl From<AttemptSummary> for AccessAttemptView {
     }
 }
 
+/// The header that names the address of the caller, for one who is about to change the list.
+const CALLER: &str = "x-posthaste-caller-address";
+
 /// Every entry, by id.
 pub(crate) async fn list(
     State(state): State<AppState>,
     caller: Caller,
-) -> Result<Json<EntryList<Rule>>, Rejection> {
+) -> Result<(HeaderMap, Json<EntryList<Rule>>), Rejection> {
     let entries = state.app.store.allowed_ips(caller.id()).await?;
     let result = entries.iter().map(Rule::from).collect();
-    Ok(Json(EntryList { result }))
+    let mut headers = HeaderMap::new();
+    let address = caller.ip.map(|ip| HeaderValue::from_str(&ip.to_string()));
+    if let Some(Ok(address)) = address {
+        headers.insert(CALLER, address);
+    }
+    Ok((headers, Json(EntryList { result })))
 }
 
 /// One entry, in a list of one (API facts, section 1, "IP access management").

@@ -1,9 +1,10 @@
-//! `/v3/access_settings/…`: the IP allow list of the account, and access attempts.
+//! `/v3/access_settings/…`: the IP allow list of the account, access attempts, and sessions of the console.
 
 mod allow_list;
 mod net;
 #[cfg(test)]
 mod reference;
+mod sessions;
 
 use axum::http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
@@ -30,11 +31,18 @@ impl App {
 
 const LIST: &str = "/v3/access_settings/whitelist";
 const RULE: &str = "/v3/access_settings/whitelist/{rule_id}";
+const SESSIONS: &str = "/v3/access_settings/sessions";
+const SESSION: &str = "/v3/access_settings/sessions/{session_id}";
 const ACTIVITY: &str = "/v3/access_settings/activity";
 
 const CREATE: Access = Access::Scope("access_settings.whitelist.create");
 const READ: Access = Access::Scope("access_settings.whitelist.read");
 const DELETE: Access = Access::Scope("access_settings.whitelist.delete");
+
+/// Of attempts and of sessions.
+const SEEN: Access = Access::Scope("access_settings.activity.read");
+/// A session is a credential as a key is.
+const REVOKE: Access = Access::Scope("api_keys.delete");
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
@@ -42,14 +50,16 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         app,
         gate: gate.clone(),
     };
-    let seen = Access::Scope("access_settings.activity.read");
     Routes::new(gate)
         .at(Method::POST, LIST, CREATE, allow_list::add)
         .at(Method::GET, LIST, READ, allow_list::list)
         .at(Method::DELETE, LIST, DELETE, allow_list::remove_many)
         .at(Method::GET, RULE, READ, allow_list::one)
         .at(Method::DELETE, RULE, DELETE, allow_list::remove_one)
-        .at(Method::GET, ACTIVITY, seen, allow_list::attempts)
+        .at(Method::GET, ACTIVITY, SEEN, allow_list::attempts)
+        .at(Method::GET, SESSIONS, SEEN, sessions::list)
+        .at(Method::DELETE, SESSIONS, REVOKE, sessions::end_others)
+        .at(Method::DELETE, SESSION, REVOKE, sessions::end_one)
         .with_state(state)
 }
 

@@ -3,6 +3,7 @@
 use posthaste_testkit::reference::{Operation, Reference, values};
 
 use crate::allow_list::{AccessAttemptView, Add, EntryList, Remove, Rule};
+use crate::sessions::SessionView;
 use crate::{App, routes};
 
 #[tokio::test]
@@ -37,7 +38,11 @@ fn described() -> Reference {
     .on(
         "GET /v3/access_settings/whitelist",
         Operation::new("Lists the allow list")
-            .answers::<EntryList<Rule>>(200, "The entries, by id."),
+            .answers::<EntryList<Rule>>(200, "The entries, by id.")
+            .with_header(
+                "X-Posthaste-Caller-Address",
+                "The address that the call came from; missing where the service does not know it.",
+            ),
     )
     .on(
         "DELETE /v3/access_settings/whitelist",
@@ -71,5 +76,28 @@ fn described() -> Reference {
                 "How many; 20 when it is left out.",
             )
             .answers::<EntryList<AccessAttemptView>>(200, "The attempts, latest first."),
+    )
+    .on(
+        "GET /v3/access_settings/sessions",
+        Operation::new("Lists the sessions of the console")
+            .about("An account has at most 50. A session ends 12 hours after its last use, and seven days after its \
+                    beginning.")
+            .extension()
+            .answers::<EntryList<SessionView>>(200, "The sessions, the one that was used last first."),
+    )
+    .on(
+        "DELETE /v3/access_settings/sessions",
+        Operation::new("Ends all other sessions of the console")
+            .about("All but the one that calls; with a key, all. Other instances refuse them within ten seconds.")
+            .extension()
+            .answers_nothing(204, "The sessions have ended."),
+    )
+    .on(
+        "DELETE /v3/access_settings/sessions/{session_id}",
+        Operation::new("Ends a session of the console")
+            .about("Other instances refuse it within ten seconds.")
+            .extension()
+            .path("session_id", "The id of a session.")
+            .answers_nothing(204, "The session has ended."),
     )
 }

@@ -43,6 +43,7 @@ pub(crate) async fn create(
             created_at: state.app.clock.now(),
             // What a test key makes must not let mail out either.
             is_test: maker.key.is_test || wanted.test == Some(true),
+            used_at: None,
         };
         match state.app.store.grant_key(&key, MOST, &maker).await? {
             Granted::Done => return Ok((StatusCode::CREATED, Json(created(key, &secret)))),

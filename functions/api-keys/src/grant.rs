@@ -127,6 +127,7 @@ mod tests {
             hash: String::new(),
             created_at: Timestamp(0),
             is_test: false,
+            used_at: None,
         }
     }
 

@@ -3,9 +3,9 @@
 use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
-use posthaste_http::{Caller, PathParams, Query, Rejection};
+use posthaste_http::{Caller, PathParams, Query, QueryReader, Rejection};
 use posthaste_model::{KeyId, Problem, Problems};
-use posthaste_store::ApiKey;
+use posthaste_store::{ApiKey, KeyKind};
 use serde::{Deserialize, Serialize};
 
 use crate::AppState;
@@ -128,11 +128,50 @@ impl From<&ApiKey> for Brief {
     }
 }
 
+/// What lists show of a key besides, on request.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Details {
+    /// `full`, `restricted` or `billing`.
+    kind: &'static str,
+    scopes: Vec<String>,
+    created_at: i64,
+    /// Not older than an hour; missing of a key that was never used.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last_used_at: Option<i64>,
+}
+
+impl From<&ApiKey> for Details {
+    fn from(key: &ApiKey) -> Self {
+        Self {
+            kind: match key.kind {
+                KeyKind::Full => "full",
+                KeyKind::Restricted => "restricted",
+                KeyKind::Billing => "billing",
+            },
+            scopes: key.all_scopes(),
+            created_at: key.created_at.0,
+            last_used_at: key.used_at.map(|at| at.0),
+        }
+    }
+}
+
+/// A key of a list.
+#[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct ListedKey {
+    #[serde(flatten)]
+    key: Brief,
+    /// An extension of the v3 API: with `details=true`.
+    #[serde(flatten)]
+    details: Option<Details>,
+}
+
 /// The keys of an account.
 #[derive(Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct KeyList {
-    pub(crate) result: Vec<Brief>,
+    pub(crate) result: Vec<ListedKey>,
 }
 
 /// What the calling key may do.
@@ -149,9 +188,19 @@ pub(crate) async fn list(
     query: Query,
 ) -> Result<Json<KeyList>, Rejection> {
     // An account holds no more than a hundred.
-    let limit = query.checked(|query| query.limit(100, 100))?;
-    let keys = state.app.store.keys(caller.id()).await?;
-    let result = keys.iter().take(limit).map(Brief::from).collect();
+    let read = |query: &mut QueryReader<'_>| (query.limit(100, 100), query.flag("details"));
+    let (limit, wants_details) = query.checked(read)?;
+    let store = &state.app.store;
+    let keys = if wants_details {
+        store.keys_with_use(caller.id()).await?
+    } else {
+        store.keys(caller.id()).await?
+    };
+    let listed = |key: &ApiKey| ListedKey {
+        key: Brief::from(key),
+        details: wants_details.then(|| Details::from(key)),
+    };
+    let result = keys.iter().take(limit).map(listed).collect();
     Ok(Json(KeyList { result }))
 }
 

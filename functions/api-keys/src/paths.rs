@@ -17,6 +17,8 @@ pub const PATHS: &[&str] = &[
     "/openapi.json",
     "/senders/verify/{token}",
     "/v3/access_settings/activity",
+    "/v3/access_settings/sessions",
+    "/v3/access_settings/sessions/{session_id}",
     "/v3/access_settings/whitelist",
     "/v3/access_settings/whitelist/{rule_id}",
     "/v3/alerts",

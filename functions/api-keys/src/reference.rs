@@ -38,6 +38,11 @@ fn described() -> Reference {
         "GET /v3/api_keys",
         Operation::new("Lists the API keys of the account")
             .query("limit", values::integer(1, 100), "How many keys; 100 when it is left out.")
+            .query(
+                "details",
+                values::flag(),
+                "Whether each has its `kind`, `scopes`, `created_at` and `last_used_at` too; an extension.",
+            )
             .answers::<KeyList>(200, "The keys, oldest first, without their scopes."),
     )
     .on(

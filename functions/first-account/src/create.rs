@@ -83,6 +83,7 @@ async fn create(app: &App, request: &ResourceRequest) -> Result<(), CreateError>
         hash: secret.hash(),
         created_at: now,
         is_test: false,
+        used_at: None,
     };
     if app.store.create_first_account(&account, &key).await? {
         tracing::info!(account.id = %account.id, "created account {}", account.id);

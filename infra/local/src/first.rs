@@ -250,6 +250,7 @@ fn key(account: &AccountId, text: &str, now: Timestamp) -> Result<ApiKey, StartE
         hash: secret.hash(),
         created_at: now,
         is_test: false,
+        used_at: None,
     })
 }
 

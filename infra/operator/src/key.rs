@@ -136,6 +136,7 @@ pub(crate) async fn make(
         hash: secret.hash(),
         created_at: tools.clock.now(),
         is_test: new.is_test,
+        used_at: None,
     };
     if !tools.store.create_key(&key, MOST).await? {
         let full = format!("account {} holds {MOST} keys already", account.id);

@@ -1,11 +1,13 @@
 //! The authorizer in front of every route: key or session, allow list, on-behalf-of, rate limit, scope.
 
+mod last_use;
 mod sessions;
 
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, Method, StatusCode};
+use posthaste_cache::Cache;
 use posthaste_model::{AccountId, Clock, KeyId, PublicUrl, scope};
 use posthaste_store::{Account, AccountStatus, ApiKey, Region, Secret, Store};
 
@@ -40,6 +42,8 @@ struct AuthorizerState {
     leases: Leases,
     anonymous: AnonymousLimiter,
     access_log: AccessLog,
+    /// Keys whose use was due to be noted, and was tried.
+    touched: Cache<KeyId, ()>,
 }
 
 /// The properties of a request that decide on it.
@@ -78,6 +82,7 @@ impl Authorizer {
             leases: Leases::default(),
             anonymous: AnonymousLimiter::default(),
             access_log: AccessLog::new(store.clone(), clock.clone()),
+            touched: Cache::default(),
             store,
             clock,
             limits,
@@ -175,9 +180,7 @@ impl Authorizer {
                 note,
             }),
             Ok(account) => {
-                if let Some(session) = &held.session {
-                    self.touch(session).await;
-                }
+                self.note_use(&held, asked.ip).await;
                 let caller = Caller {
                     account,
                     key: held.key,
@@ -279,6 +282,7 @@ impl Authorizer {
             .await;
         let account = Arc::clone(&held.account);
         let account = self.may(&held, account, Access::Scope(SENDING)).await?;
+        self.note_use(&held, ip).await;
         Ok(Caller {
             account,
             key: held.key,

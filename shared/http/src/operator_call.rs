@@ -37,6 +37,7 @@ impl OperatorCall {
             hash: String::new(),
             created_at: Timestamp(0),
             is_test: false,
+            used_at: None,
         };
         let caller = Caller {
             account,

@@ -9,8 +9,10 @@ mod credits;
 mod first_account;
 mod profile;
 mod rates;
+mod secret;
 mod sessions;
 mod settings;
+mod sign_in_links;
 mod status;
 mod suspension;
 mod username;
@@ -19,16 +21,17 @@ pub use account_cache::AccountCache;
 pub(crate) use account_cache::Ancestors;
 pub use accounts::{Account, Monitor, Region, Renamed};
 pub use allowed_ips::{Allow, AllowedIp, Disallow};
-pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted, Secret};
+pub use api_keys::{ApiKey, Granted, KeyKind, Maker, Regranted};
 pub use attempts::{AccessRecord, AttemptSummary};
 pub use credits::{Allowance, Credits, Frequency};
 pub use profile::Profile;
 pub use rates::RateWindow;
+pub use secret::Secret;
 pub use sessions::{
-    ConsoleSession, ConsoleToken, LINK_LIFE, MOST_SESSIONS, SESSION_IDLE, SESSION_LIFE,
-    SIGN_IN_PATH,
+    ConsoleSession, ConsoleToken, MOST_SESSIONS, SESSION_IDLE, SESSION_LIFE, SessionOrigin,
 };
 pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};
+pub use sign_in_links::{LINK_LIFE, SIGN_IN_PATH};
 pub use status::{AccountStatus, SuspensionCause, SuspensionChange};
 pub use suspension::SuspensionRequest;
 pub use username::{LONGEST_USERNAME, is_username};

@@ -117,6 +117,7 @@ async fn key(store: &Store, account: &AccountId, kind: KeyKind, scopes: &[&str])
         hash: secret.hash(),
         created_at: Timestamp(0),
         is_test: false,
+        used_at: None,
     };
     let created = store.create_key(&key, 100).await;
     assert!(created.expect("a table that works"), "too many keys");

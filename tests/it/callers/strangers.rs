@@ -11,6 +11,7 @@ use super::{House, fill, routes};
 #[derive(Clone, Debug)]
 pub(crate) struct Ids {
     key: String,
+    session: String,
     rule: i64,
     batch: String,
     message: String,
@@ -41,6 +42,7 @@ impl Ids {
     pub(crate) fn absent() -> Self {
         Self {
             key: "B".repeat(22),
+            session: "H".repeat(22),
             rule: 987_654,
             batch: "b".repeat(32),
             message: "C".repeat(22),
@@ -178,6 +180,7 @@ impl Ids {
         let posted = house.posted(&webhook).await;
         Self {
             key: text(&key, "api_key_id"),
+            session: house.session().await,
             rule: rules["result"][0]["id"].as_i64().expect("an id"),
             message: sent.headers["x-message-id"]
                 .to_str()
@@ -209,6 +212,7 @@ impl Ids {
     fn of(&self, route: &Route, capture: &str) -> String {
         match capture {
             "api_key_id" => self.key.clone(),
+            "session_id" => self.session.clone(),
             "rule_id" => self.rule.to_string(),
             "batch_id" => self.batch.clone(),
             "message_id" => self.message.clone(),
@@ -283,6 +287,7 @@ impl Ids {
         vec![
             &self.email,
             &self.key,
+            &self.session,
             &self.batch,
             &self.message,
             &self.sent,

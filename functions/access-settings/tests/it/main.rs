@@ -9,6 +9,7 @@
 mod activity;
 mod list;
 mod lockout;
+mod sessions;
 
 use std::ops::Deref;
 

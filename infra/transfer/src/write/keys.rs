@@ -91,6 +91,7 @@ impl AccountWriter<'_> {
             hash: secret.hash(),
             created_at: self.clock.now(),
             is_test,
+            used_at: None,
         };
         let part = self.name(PART);
         self.journal.note_key(&part, &key.id)?;

@@ -10,7 +10,7 @@ use axum::extract::{FromRequestParts, Request};
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use posthaste_model::{Entropy, KeyId, Timestamp};
-use posthaste_store::{Account, ConsoleSession, ConsoleToken, SESSION_LIFE, Secret};
+use posthaste_store::{Account, ConsoleSession, ConsoleToken, SESSION_LIFE, Secret, SessionOrigin};
 
 use super::{AuthRequest, Authorizer, access_refusal};
 use crate::auth_cache::Credentials;
@@ -81,7 +81,7 @@ pub struct Entry {
     account: Arc<Account>,
     key: Option<KeyId>,
     link: Option<ConsoleToken>,
-    agent: String,
+    from: SessionOrigin,
     transport: Transport,
 }
 
@@ -94,7 +94,7 @@ impl Entry {
     /// A new session, and its token.
     pub fn session(&self, entropy: &Entropy, now: Timestamp) -> (ConsoleToken, ConsoleSession) {
         let token = ConsoleToken::generate(&self.account.id, entropy);
-        let session = ConsoleSession::new(&token, self.key.clone(), &self.agent, now);
+        let session = ConsoleSession::new(&token, self.key.clone(), &self.from, now);
         (token, session)
     }
 
@@ -138,11 +138,15 @@ impl Authorizer {
         self.check_entry(&account, visit).await?;
         let agent = visit.headers.get(header::USER_AGENT);
         let agent = agent.and_then(|agent| agent.to_str().ok());
+        let from = SessionOrigin {
+            agent: agent.unwrap_or_default().to_owned(),
+            ip: visit.ip,
+        };
         Ok(Entry {
             account,
             key,
             link,
-            agent: agent.unwrap_or_default().to_owned(),
+            from,
             transport,
         })
     }
@@ -232,18 +236,6 @@ impl Authorizer {
             Some(token) => self.state.known.open_session(token).await?,
         };
         held.ok_or_else(Rejection::unauthorized)
-    }
-
-    /// Notes that a session was used. A failure does not fail the request.
-    pub(super) async fn touch(&self, session: &ConsoleSession) {
-        let now = self.state.clock.now();
-        match self.state.store.touch_session(session, now).await {
-            Ok(None) => {}
-            Ok(Some(_)) => self.forget_session(&session.id),
-            Err(error) => {
-                tracing::warn!(%error, "use of session {} was not noted: {error}", session.id);
-            }
-        }
     }
 
     /// Refuses an account that no key would be accepted of: outside the allow list, disabled, suspended.

@@ -3,6 +3,7 @@
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
+    clippy::indexing_slicing,
     reason = "a test that cannot go on has failed"
 )]
 
@@ -11,6 +12,7 @@ mod bodies;
 mod callers;
 mod doors;
 mod drill;
+mod last_use;
 mod limits;
 mod sessions;
 

@@ -3,69 +3,18 @@
 //! A key has two rows: one in its account's partition, where it is listed and counted, and one
 //! under its own id, where a request finds it. Both are written in one transaction.
 
-use std::fmt;
+use std::collections::HashMap;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_model::{AccountId, Entropy, KeyId, Timestamp, scope};
+use posthaste_model::{AccountId, KeyId, Timestamp, scope};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
+use super::secret::Secret;
 use crate::key::Key;
-use crate::table::{PageQuery, Store, StoreError, Transact, Write};
+use crate::table::{PageQuery, Store, StoreError, Transact, UpdateBuilder, Write, number};
 
-/// A full API key as the caller sent it: `SG.<22>.<43>`, 69 characters (SPEC, "API key").
-/// Hash it, compare it, never print it.
-#[derive(Clone)]
-pub struct Secret {
-    id: KeyId,
-    text: String,
-}
-
-impl Secret {
-    /// A new key.
-    pub fn generate(entropy: &Entropy) -> Self {
-        let id = entropy.key_id();
-        let secret = URL_SAFE_NO_PAD.encode(entropy.bytes::<32>());
-        Self {
-            text: format!("SG.{id}.{secret}"),
-            id,
-        }
-    }
-
-    /// Reads a key from a header; `None` when it is malformed.
-    pub fn parse(text: &str) -> Option<Self> {
-        let (id, secret) = text.strip_prefix("SG.")?.split_once('.')?;
-        let url_safe = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
-        (secret.len() == 43 && secret.bytes().all(url_safe)).then_some(())?;
-        Some(Self {
-            id: KeyId::parse(id).ok()?,
-            text: text.to_owned(),
-        })
-    }
-
-    /// The public half.
-    pub fn id(&self) -> &KeyId {
-        &self.id
-    }
-
-    /// The key in clear, for the one time it is shown.
-    pub fn expose(&self) -> &str {
-        &self.text
-    }
-
-    /// What is stored. The secret has 256 random bits, so a plain hash cannot be brute-forced.
-    pub fn hash(&self) -> String {
-        URL_SAFE_NO_PAD.encode(Sha256::digest(self.text.as_bytes()))
-    }
-}
-
-impl fmt::Debug for Secret {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Secret({}.…)", self.id)
-    }
-}
+/// Seconds between two writes of when a key was last used.
+const KEY_TOUCH: i64 = 3_600;
 
 /// The kind of key (SPEC, "Authentication").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +40,10 @@ pub struct ApiKey {
     /// Whether mail of this key never leaves and is recorded instead.
     #[serde(rename = "test", default, skip_serializing_if = "std::ops::Not::not")]
     pub is_test: bool,
+    /// When a request with it was last admitted, not older than an hour; `None`: never, as far as is noted. Only
+    /// the row by which requests find the key has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub used_at: Option<Timestamp>,
 }
 
 impl ApiKey {
@@ -105,6 +58,11 @@ impl ApiKey {
             KeyKind::Full => scope::in_full_access(name),
             KeyKind::Restricted | KeyKind::Billing => self.scopes.iter().any(|held| held == name),
         }
+    }
+
+    /// Whether a use at `now` is to be noted: the last one that is noted was an hour before, or more.
+    pub fn is_use_due(&self, now: Timestamp) -> bool {
+        self.used_at.is_none_or(|at| now.since(at) >= KEY_TOUCH)
     }
 
     /// Every scope the key holds, sorted.
@@ -284,10 +242,10 @@ impl Store {
             };
             let mut key = row.value;
             change(&mut key);
-            let mut steps = vec![
-                self.write_unchanged(&own, &key, row.rev)?,
-                self.write_existing(&Key::api_key_by_id(id), &key, None)?,
-            ];
+            let found = self.key_by_id(id).await?;
+            let mut steps = vec![self.write_unchanged(&own, &key, row.rev)?];
+            key.used_at = found.and_then(|found| found.used_at);
+            steps.push(self.write_existing(&Key::api_key_by_id(id), &key, None)?);
             match maker {
                 None => {}
                 // A row may appear in a transaction only once: the first step covers this one.
@@ -310,6 +268,37 @@ impl Store {
         Ok(row.map(|row| row.value))
     }
 
+    /// The keys of an account, oldest first, each with when it was last used.
+    pub async fn keys_with_use(&self, account: &AccountId) -> Result<Vec<ApiKey>, StoreError> {
+        let mut keys = self.keys(account).await?;
+        let places: Vec<_> = keys.iter().map(|key| Key::api_key_by_id(&key.id)).collect();
+        let rows = self.get_many::<ApiKey>(&places).await?;
+        let used = rows
+            .into_iter()
+            .map(|row| (row.value.id, row.value.used_at));
+        let used: HashMap<_, _> = used.collect();
+        for key in &mut keys {
+            key.used_at = used.get(&key.id).copied().flatten();
+        }
+        Ok(keys)
+    }
+
+    /// Notes that a key was used, at most once in an hour over all processes; whether it was noted.
+    /// One write, to the row by which requests find the key.
+    pub async fn touch_key(&self, key: &ApiKey, now: Timestamp) -> Result<bool, StoreError> {
+        if !key.is_use_due(now) {
+            return Ok(false);
+        }
+        // A key that was revoked meanwhile must not be there again.
+        let used = UpdateBuilder::default()
+            .set("used_at", number(now.0))
+            .condition(
+                "attribute_exists(pk) AND (attribute_not_exists(#used_at) OR #used_at <= :before)",
+                [("before", number(now.plus(-KEY_TOUCH).0))],
+            );
+        self.update(&Key::api_key_by_id(&key.id), &used).await
+    }
+
     /// Deletes a key of this account; `false` when there is none.
     pub async fn delete_key(&self, account: &AccountId, id: &KeyId) -> Result<bool, StoreError> {
         let steps = vec![
@@ -323,19 +312,6 @@ impl Store {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
-    #[test]
-    fn a_key_has_69_characters_and_does_not_print() {
-        let secret = Secret::generate(&Entropy::counting());
-        assert_eq!(secret.expose().len(), 69);
-        let read = Secret::parse(secret.expose()).unwrap();
-        assert_eq!(read.hash(), secret.hash());
-        let printed = format!("{secret:?}");
-        let hidden = secret.expose().rsplit('.').next().unwrap();
-        assert!(!printed.contains(hidden), "{printed}");
-    }
-
     #[test]
     fn secrets_are_compared_in_constant_time() {
         let source = include_str!("api_keys.rs");
@@ -346,25 +322,6 @@ mod tests {
         let (code, _) = source.split_once("#[cfg(test)]").unwrap();
         for line in code.lines().filter(|line| line.contains("hash")) {
             assert!(!line.contains("==") && !line.contains("!="), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_has_not_the_form_of_a_key_is_none() {
-        let good = Secret::generate(&Entropy::counting()).expose().to_owned();
-        let quoted = format!("\"{good}\"");
-        let longer = format!("{good}a");
-        let other = good.replacen("SG", "XX", 1);
-        for bad in [
-            "",
-            "SG.",
-            "SG.a.b",
-            &quoted,
-            &longer,
-            &other,
-            good.get(..68).unwrap(),
-        ] {
-            assert!(Secret::parse(bad).is_none(), "{bad:?}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Sessions of the console, and the links that open one: secrets that are shown once and stored only
-//! as a hash.
+//! Sessions of the console: secrets that are shown once and stored only as a hash.
 //!
-//! Both live in the partition of their account, and their secrets name it, so that each is one row.
+//! They live in the partition of their account, and their secrets name it, so that each is one row.
 
 use std::fmt;
+use std::net::IpAddr;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -14,19 +14,13 @@ use subtle::ConstantTimeEq as _;
 
 use super::api_keys::{ApiKey, KeyKind, Maker};
 use crate::key::Key;
-use crate::table::{PageQuery, Store, StoreError, Transact, UpdateBuilder, number};
+use crate::table::{PageQuery, Store, StoreError, UpdateBuilder, number, text};
 
 /// Seconds after its last request at which a session ends: a working day and the way home.
 pub const SESSION_IDLE: i64 = 12 * 3_600;
 
 /// Seconds after its beginning at which a session ends, however much it is used.
 pub const SESSION_LIFE: i64 = 7 * 86_400;
-
-/// Seconds for which a link opens a session.
-pub const LINK_LIFE: i64 = 15 * 60;
-
-/// The page of the console behind a link.
-pub const SIGN_IN_PATH: &str = "/console/sign-in";
 
 /// Seconds between two writes of when a session was last used.
 const TOUCH: i64 = 15 * 60;
@@ -86,19 +80,13 @@ impl ConsoleToken {
         &self.text
     }
 
-    /// The link that this token opens a session with, of the service at this address.
-    pub fn link(&self, base: &str) -> String {
-        let base = base.trim_end_matches('/');
-        format!("{base}{SIGN_IN_PATH}?token={}", self.text)
-    }
-
     /// What is stored. The secret has 256 random bits, so a plain hash cannot be brute-forced.
-    fn hash(&self) -> String {
+    pub(super) fn hash(&self) -> String {
         URL_SAFE_NO_PAD.encode(Sha256::digest(self.text.as_bytes()))
     }
 
     /// Whether this is the token of a row, compared in constant time.
-    fn opens(&self, stored: &str) -> bool {
+    pub(super) fn opens(&self, stored: &str) -> bool {
         bool::from(stored.as_bytes().ct_eq(self.hash().as_bytes()))
     }
 }
@@ -125,11 +113,27 @@ pub struct ConsoleSession {
     /// What the browser called itself when the session began.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub agent: String,
+    /// Where it was used from at `seen_at`; `None` where the host does not know it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ip: Option<IpAddr>,
+}
+
+/// What is stored of the browser that opens a session.
+#[derive(Clone, Debug)]
+pub struct SessionOrigin {
+    /// The name that the browser gives itself.
+    pub agent: String,
+    pub ip: Option<IpAddr>,
 }
 
 impl ConsoleSession {
     /// The session of this token, which begins now.
-    pub fn new(token: &ConsoleToken, key: Option<KeyId>, agent: &str, now: Timestamp) -> Self {
+    pub fn new(
+        token: &ConsoleToken,
+        key: Option<KeyId>,
+        from: &SessionOrigin,
+        now: Timestamp,
+    ) -> Self {
         Self {
             id: token.id.clone(),
             account: token.account.clone(),
@@ -137,7 +141,8 @@ impl ConsoleSession {
             hash: token.hash(),
             created_at: now,
             seen_at: now,
-            agent: cut(agent, LONGEST_AGENT).to_owned(),
+            agent: cut(&from.agent, LONGEST_AGENT).to_owned(),
+            ip: from.ip,
         }
     }
 
@@ -163,19 +168,13 @@ impl ConsoleSession {
             hash: self.hash.clone(),
             created_at: self.created_at,
             is_test: false,
+            used_at: None,
         }
     }
 
-    fn place(&self) -> Key {
+    pub(super) fn place(&self) -> Key {
         Key::session(&self.account, &self.id)
     }
-}
-
-/// A link that opens one session.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct SignInLink {
-    hash: String,
-    until: Timestamp,
 }
 
 impl Store {
@@ -186,7 +185,7 @@ impl Store {
         self.put(&session.place(), session, ends).await
     }
 
-    async fn end_oldest_sessions(&self, account: &AccountId) -> Result<(), StoreError> {
+    pub(super) async fn end_oldest_sessions(&self, account: &AccountId) -> Result<(), StoreError> {
         let sessions = self.sessions(account, Timestamp(0)).await?;
         for oldest in sessions.iter().skip(MOST_SESSIONS - 1) {
             self.end_session(account, &oldest.id).await?;
@@ -220,11 +219,12 @@ impl Store {
         Ok(sessions)
     }
 
-    /// Notes that a session was used, at most once in a quarter of an hour. The session as it is
-    /// now; `None` where nothing was written.
+    /// Notes that a session was used from this address, at most once in a quarter of an hour. The
+    /// session as it is now; `None` where nothing was written.
     pub async fn touch_session(
         &self,
         session: &ConsoleSession,
+        ip: Option<IpAddr>,
         now: Timestamp,
     ) -> Result<Option<ConsoleSession>, StoreError> {
         if now.since(session.seen_at) < TOUCH {
@@ -232,6 +232,7 @@ impl Store {
         }
         let used = ConsoleSession {
             seen_at: now,
+            ip,
             ..session.clone()
         };
         // A session that was ended meanwhile must not be there again.
@@ -239,6 +240,10 @@ impl Store {
             .set("seen_at", number(now.0))
             .set("exp", number(used.ends_at().0))
             .condition("attribute_exists(pk)", []);
+        let update = match ip {
+            Some(ip) => update.set("ip", text(ip.to_string())),
+            None => update.remove(["ip"]),
+        };
         let is_there = self.update(&used.place(), &update).await?;
         Ok(is_there.then_some(used))
     }
@@ -246,6 +251,23 @@ impl Store {
     /// Ends a session of this account; `false` when there is none.
     pub async fn end_session(&self, account: &AccountId, id: &KeyId) -> Result<bool, StoreError> {
         self.delete(&Key::session(account, id)).await
+    }
+
+    /// Ends the sessions of an account, except this one; those that have ended by now.
+    pub async fn end_sessions(
+        &self,
+        account: &AccountId,
+        except: Option<&KeyId>,
+    ) -> Result<Vec<KeyId>, StoreError> {
+        let sessions = self.sessions(account, Timestamp(0)).await?;
+        let mut ended = Vec::new();
+        for session in sessions {
+            if except != Some(&session.id) {
+                self.end_session(account, &session.id).await?;
+                ended.push(session.id);
+            }
+        }
+        Ok(ended)
     }
 
     /// A session without a key, to create keys with.
@@ -259,60 +281,6 @@ impl Store {
             .await?;
         let row = row.filter(|row| row.value.key.is_none());
         Ok(row.map(|row| Maker::of_session(row.value.full_access(), row.key, row.rev)))
-    }
-
-    /// Writes a link that opens a session within [`LINK_LIFE`] of `now`, once.
-    pub async fn create_sign_in_link(
-        &self,
-        token: &ConsoleToken,
-        now: Timestamp,
-    ) -> Result<(), StoreError> {
-        let link = SignInLink {
-            hash: token.hash(),
-            until: now.plus(LINK_LIFE),
-        };
-        let place = Key::sign_in_link(&token.account, &token.id);
-        self.put(&place, &link, Some(link.until)).await
-    }
-
-    /// Whether a link still opens a session.
-    pub async fn is_sign_in_link(
-        &self,
-        token: &ConsoleToken,
-        now: Timestamp,
-    ) -> Result<bool, StoreError> {
-        Ok(self.link(token, now).await?.is_some())
-    }
-
-    /// Its place and revision.
-    async fn link(
-        &self,
-        token: &ConsoleToken,
-        now: Timestamp,
-    ) -> Result<Option<(Key, u64)>, StoreError> {
-        let place = Key::sign_in_link(&token.account, &token.id);
-        let row = self.get::<SignInLink>(&place).await?;
-        let row = row.filter(|row| token.opens(&row.value.hash) && now < row.value.until);
-        Ok(row.map(|row| (row.key, row.rev)))
-    }
-
-    /// Uses a link up and writes the session that it opens, both or neither; `false` when the link
-    /// does not open one. Of two uses at the same time one opens a session.
-    pub async fn redeem_link(
-        &self,
-        link: &ConsoleToken,
-        session: &ConsoleSession,
-    ) -> Result<bool, StoreError> {
-        let now = session.created_at;
-        let Some((place, rev)) = self.link(link, now).await? else {
-            return Ok(false);
-        };
-        self.end_oldest_sessions(&session.account).await?;
-        let steps = vec![
-            self.write_delete_unchanged(&place, rev)?,
-            self.write_new(&session.place(), session, Some(session.ends_at()))?,
-        ];
-        Ok(self.transact(steps).await? == Transact::Done)
     }
 }
 
@@ -352,7 +320,11 @@ mod tests {
     #[test]
     fn a_session_ends_by_itself_idle_or_used() {
         let (token, now) = (token(), Timestamp(1_000));
-        let mut session = ConsoleSession::new(&token, None, "", now);
+        let from = SessionOrigin {
+            agent: String::new(),
+            ip: None,
+        };
+        let mut session = ConsoleSession::new(&token, None, &from, now);
         let opens = |session: &ConsoleSession, at: i64| session.is_opened_by(&token, now.plus(at));
         assert!(opens(&session, SESSION_IDLE - 1));
         assert!(!opens(&session, SESSION_IDLE));

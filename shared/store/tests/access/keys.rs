@@ -22,6 +22,7 @@ fn made_by(maker: &Maker) -> ApiKey {
         hash: secret.hash(),
         created_at: NOW,
         is_test: false,
+        used_at: None,
         ..maker.key.clone()
     }
 }
@@ -68,6 +69,32 @@ async fn a_maker_that_changed_since_it_was_read_makes_nothing() {
         .unwrap();
     let missing = store.regrant_key(&account.id, &nobody, &now, wider).await;
     assert_eq!(missing, Ok(Regranted::Missing));
+}
+
+#[tokio::test]
+async fn the_use_of_a_key_is_noted_once_an_hour_and_stays_when_it_is_renamed() {
+    let (store, account) = new_account().await;
+    let seen = async || store.keys_with_use(&account.id).await.unwrap()[0].used_at;
+    let key = store.keys(&account.id).await.unwrap().remove(0);
+    assert_eq!(seen().await, None);
+    assert_eq!(store.touch_key(&key, NOW).await, Ok(true));
+    assert_eq!(seen().await, Some(NOW));
+    // Another process that read the key before, and this one for the rest of the hour.
+    assert_eq!(store.touch_key(&key, NOW.plus(3_599)).await, Ok(false));
+    let used = store.key_by_id(&key.id).await.unwrap().unwrap();
+    assert!(!used.is_use_due(NOW.plus(3_599)) && used.is_use_due(NOW.plus(3_600)));
+    let rename = |key: &mut ApiKey| key.name = "other".to_owned();
+    let renamed = store.update_key(&account.id, &key.id, rename).await;
+    assert!(renamed.unwrap().is_some());
+    assert_eq!(seen().await, Some(NOW));
+    assert_eq!(store.touch_key(&used, NOW.plus(3_600)).await, Ok(true));
+    assert_eq!(seen().await, Some(NOW.plus(3_600)));
+    // Its row in the account was never written, so keys that it makes meanwhile are made.
+    assert_eq!(store.keys(&account.id).await.unwrap()[0].used_at, None);
+
+    assert_eq!(store.delete_key(&account.id, &key.id).await, Ok(true));
+    assert_eq!(store.touch_key(&key, NOW.plus(9_000)).await, Ok(false));
+    assert_eq!(store.key_by_id(&key.id).await, Ok(None));
 }
 
 #[tokio::test]

@@ -3,9 +3,9 @@
 use posthaste_model::{KeyId, Timestamp};
 use posthaste_store::{
     ApiKey, ConsoleSession, ConsoleToken, Granted, KeyKind, LINK_LIFE, MOST_SESSIONS, SESSION_IDLE,
-    Secret,
+    Secret, SessionOrigin,
 };
-use posthaste_testkit::entropy;
+use posthaste_testkit::{HOME, entropy};
 
 use crate::{NOW, new_account};
 
@@ -14,7 +14,11 @@ fn session_at(
     now: Timestamp,
 ) -> (ConsoleToken, ConsoleSession) {
     let token = ConsoleToken::generate(&account.id, &entropy());
-    let session = ConsoleSession::new(&token, None, "a browser", now);
+    let from = SessionOrigin {
+        agent: "a browser".to_owned(),
+        ip: Some(HOME),
+    };
+    let session = ConsoleSession::new(&token, None, &from, now);
     (token, session)
 }
 
@@ -76,20 +80,41 @@ async fn one_session_too_many_ends_the_one_used_longest_ago() {
 }
 
 #[tokio::test]
+async fn all_sessions_but_one_end_at_once() {
+    let (store, account) = new_account().await;
+    let mut ids = Vec::new();
+    for _ in 0..3 {
+        let (_, session) = session_at(&account, NOW);
+        store.create_session(&session).await.unwrap();
+        ids.push(session.id);
+    }
+    let ended = store.end_sessions(&account.id, Some(&ids[1])).await;
+    assert_eq!(ended.unwrap().len(), 2);
+    let left = store.sessions(&account.id, NOW).await.unwrap();
+    assert_eq!(left.len(), 1);
+    assert_eq!((&left[0].id, left[0].ip), (&ids[1], Some(HOME)));
+    let ended = store.end_sessions(&account.id, None).await;
+    assert_eq!(ended, Ok(vec![ids[1].clone()]));
+}
+
+#[tokio::test]
 async fn use_prolongs_a_session_and_does_not_bring_an_ended_one_back() {
     let (store, account) = new_account().await;
     let (token, session) = session_at(&account, NOW);
     store.create_session(&session).await.unwrap();
-    let soon = store.touch_session(&session, NOW.plus(899)).await;
+    let soon = store.touch_session(&session, None, NOW.plus(899)).await;
     assert_eq!(soon, Ok(None), "no write for each request");
     let later = NOW.plus(SESSION_IDLE - 1);
-    let used = store.touch_session(&session, later).await.unwrap().unwrap();
+    let abroad = Some([203, 0, 113, 9].into());
+    let used = store.touch_session(&session, abroad, later).await;
+    let used = used.unwrap().unwrap();
+    assert_eq!(used.ip, abroad);
     let stored = store.session(&account.id, token.id()).await.unwrap();
     assert_eq!(stored.as_ref(), Some(&used));
     assert!(used.is_opened_by(&token, NOW.plus(SESSION_IDLE)));
 
     assert_eq!(store.end_session(&account.id, token.id()).await, Ok(true));
-    let gone = store.touch_session(&used, later.plus(10_000)).await;
+    let gone = store.touch_session(&used, None, later.plus(10_000)).await;
     assert_eq!(gone, Ok(None));
     assert_eq!(store.session(&account.id, token.id()).await, Ok(None));
     assert_eq!(store.end_session(&account.id, token.id()).await, Ok(false));

@@ -31,6 +31,7 @@ async fn an_api_key_with_a_thousand_scopes() {
         hash: "h".repeat(64),
         created_at: NOW,
         is_test: false,
+        used_at: None,
     };
     assert!(store.create_key(&key, 100).await.unwrap());
     let row = scale.heaviest("");
