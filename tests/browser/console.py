@@ -20,6 +20,7 @@ import urllib.error
 import urllib.parse
 import urllib.request
 
+import access
 import run
 import scheduled
 import suppressions
@@ -225,6 +226,7 @@ def looks(browser, host, checks, folder, cookies):
         "none": "/nothing",
         **suppressions.pages(host),
         **scheduled.pages(host),
+        **access.pages(host, call),
     }
     sizes = None
     for screen, size in [("laptop", run.LAPTOP), ("phone", run.PHONE), ("narrow", NARROW), ("wide", WIDE)]:
@@ -255,14 +257,6 @@ def look(page, checks, folder, name, screen, colours):
     checks.that(wide <= 0, f"{where}: {wide} units wider than the screen")
     if folder and screen in ("laptop", "phone"):
         page.screenshot(path=folder / f"{name}-{screen}-{colours}.png", full_page=screen == "phone")
-
-
-def locked_out(page, host, checks):
-    """An allow list without this machine refuses the session, and the page says so."""
-    call(host, "POST", "/v3/access_settings/whitelist", {"ips": [{"ip": "192.0.2.7"}]})
-    until(lambda: page.goto(host.api + "/console").status == 403, "the allow list takes effect")
-    text = page.locator("main").inner_text()
-    checks.that("allow list" in text, f"why: {text}")
 
 
 def without_script(browser, host, checks, cookies):
@@ -329,7 +323,13 @@ def main():
             run.fill(host)
             run.wait_for(host, [">dropped</b>", ">deferred</b>", ">scheduled <time"])
             cookies = page.context.cookies()
+            access.keys(page, host, checks, call)
+            access.sessions(page, host, checks)
+            access.few_scopes(browser, host, checks, call, options.screenshots, look)
+            access.fill(host, call)
             looks(browser, host, checks, options.screenshots, cookies)
+            access.empty(host, call)
+            access.allow_list(page, host, checks, call)
             without_script(browser, host, checks, cookies)
             keyboard(page, host, checks)
             refusals(page, host, checks)
@@ -337,7 +337,7 @@ def main():
             expected = ("401", "400", "404")
             wrong = [text for text in wrong if not any(status in text for status in expected)]
             checks.that(not wrong, f"errors of the pages: {wrong}")
-            locked_out(page, host, checks)
+            access.locked_out(page, host, checks)
             browser.close()
     finally:
         host.stop()

@@ -12,6 +12,8 @@ use posthaste_model::Clock;
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
 
+pub use net::{InvalidNet, parse as parse_net};
+
 /// The dependencies of the function.
 #[derive(Clone)]
 pub struct App {

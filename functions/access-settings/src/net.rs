@@ -8,10 +8,13 @@ use ipnet::{IpNet, Ipv4Net};
 /// Why a text names no network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("must be an IP address, one with * for its last octets, or a CIDR range")]
-pub(crate) struct InvalidNet;
+pub struct InvalidNet;
 
-/// Reads `192.0.2.1`, `192.0.2.*`, `192.0.2.0/24`, and the same of IPv6 except wildcards.
-pub(crate) fn parse(text: &str) -> Result<IpNet, InvalidNet> {
+/// Reads `192.0.2.1`, `192.0.2.*`, `192.0.2.0/24`, and the same of IPv6 except wildcards; without host bits.
+///
+/// # Errors
+/// For any other text.
+pub fn parse(text: &str) -> Result<IpNet, InvalidNet> {
     let text = text.trim();
     if let Ok(ip) = text.parse::<IpAddr>() {
         return Ok(IpNet::from(ip.to_canonical()));

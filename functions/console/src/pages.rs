@@ -1,5 +1,6 @@
 //! The pages, and their places in the navigation.
 
+mod access;
 mod activity;
 mod first_key;
 mod mail;
@@ -16,6 +17,7 @@ use crate::CONSOLE_PATH;
 use crate::content::PageResult;
 use crate::frame::{NavGroup, NavLink};
 use crate::visit::PageVisit;
+use access::keys as key;
 
 type Shown = Pin<Box<dyn Future<Output = PageResult> + Send>>;
 
@@ -94,6 +96,7 @@ pub(crate) const PAGES: &[ConsolePage] = &[
         suppressions,
         one: suppression_list
     ),
+    page!("access", "Keys and access", Guard, access, one: key),
     page!("first-key", "New key", Guard, first_key),
 ];
 

@@ -6,8 +6,28 @@ pub(crate) const SIGN_IN: &str = "Sign in";
 pub(crate) const NO_PAGE: &str = "The console has no page of this address.";
 pub(crate) const UNREADABLE: &str = "Something failed inside the service; its log has the cause.";
 pub(crate) const WRONG_KEY: &str = "No such key. It may be mistyped, or revoked.";
-pub(crate) const WRONG_LINK: &str = "This link opens nothing: it was used, or it is older than 15 minutes. Make \
+pub(crate) const WRONG_LINK: &str = "This link opens nothing: it was used, or it is too old. Make \
     another one, or sign in with an API key.";
+
+pub(crate) const ACCESS: &str = "Keys and access";
+pub(crate) const FULL_ACCESS: &str = "Full access";
+pub(crate) const LISTED_ALREADY: &str = "is on the list already, or named twice";
+pub(crate) const UNKNOWN_BROWSER: &str = "unknown browser";
+
+/// Why a part of a page is missing.
+pub(crate) fn lacks(scope: &str) -> String {
+    format!("The key that you signed in with lacks the scope {scope}.")
+}
+
+/// How an attempt to use the account was made, by a word of the API.
+pub(crate) fn way(auth_method: &str) -> &'static str {
+    match auth_method {
+        "bearer" => "API key",
+        "basic" => "API key, by SMTP",
+        "session" => "console",
+        _ => "unknown",
+    }
+}
 
 pub(crate) const NO_KEYS: &str = "The key that you signed in with lacks the scope api_keys.create.";
 
@@ -103,10 +123,10 @@ impl MailStatus {
     /// By a word of the API.
     pub(crate) fn of(word: &str) -> Self {
         let tone = match word {
-            "delivered" | "open" | "click" | "group_resubscribe" => "good",
+            "let in" | "delivered" | "open" | "click" | "group_resubscribe" => "good",
             "deferred" | "blocked" | "paused" | "unsubscribe" | "group_unsubscribe" => "warn",
-            "bounced" | "bounce" | "dropped" | "not_delivered" | "spamreport" | "cancelled"
-            | "expired" => "bad",
+            "refused" | "bounced" | "bounce" | "dropped" | "not_delivered" | "spamreport"
+            | "cancelled" | "expired" => "bad",
             _ => "",
         };
         Self {

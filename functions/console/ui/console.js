@@ -8,9 +8,9 @@
 //   data-each="name"                  one call for each checked box of this name, with its value as {name}
 //   data-chosen="name"                a box of this name is to be checked
 //   data-show="id"                    with "show": the element that appears, whose [data-of=member] get the answer's
-// Of a field: data-as="list" (lines, or all checked boxes of its name), "number", "flag", "time" (seconds since 1970 of a
-// local time) or "none" (it is not sent). An empty field is left out,
-// unless it has data-empty. A button with data-call and data-leave-out makes another call of its form. Of a radio button: data-check="a b" checks these
+// Of a field: data-as="list" (lines, or all checked boxes of its name; with data-item="member" each line is an object with
+// that member), "number", "flag", "time" (seconds since 1970 of a local time) or "none" (it is not sent). An empty field is
+// left out, unless it has data-empty. A button with data-call and data-leave-out makes another call of its form. Of a radio button: data-check="a b" checks these
 // boxes of the form, data-leave-out="name" leaves that field out. data-chooses="id": a change in there chooses that button.
 // Elsewhere: data-copy="id" copies the text of an element; data-all="name" checks all boxes of a name.
 "use strict";
@@ -35,7 +35,11 @@ function localTimes() {
 /** The value of one field, as the API expects it. */
 function valueOf(field) {
   switch (field.dataset.as) {
-    case "list": return field.value.split(/[\s,;]+/).filter(Boolean);
+    case "list": {
+      const items = field.value.split(/[\s,;]+/).filter(Boolean);
+      const { item } = field.dataset;
+      return item ? items.map((value) => ({ [item]: value })) : items;
+    }
     case "number": return Number(field.value);
     case "flag": return field.checked;
     case "time": return Math.floor(new Date(field.value).getTime() / 1000);

@@ -64,9 +64,9 @@ struct Preset {
 }
 
 /// The scopes that begin alike.
-struct ScopeGroup {
-    name: String,
-    scopes: Vec<String>,
+pub(super) struct ScopeGroup {
+    pub(super) name: String,
+    pub(super) scopes: Vec<String>,
 }
 
 /// The first mail in one language.
@@ -77,8 +77,8 @@ struct Snippet {
 }
 
 #[derive(Deserialize)]
-struct ScopesAnswer {
-    scopes: Vec<String>,
+pub(super) struct ScopesAnswer {
+    pub(super) scopes: Vec<String>,
 }
 
 pub(crate) async fn show(visit: PageVisit) -> PageResult {
@@ -110,7 +110,8 @@ fn presets(held: &[String]) -> Vec<Preset> {
     all.filter(|preset| !preset.scopes.is_empty()).collect()
 }
 
-fn groups(mut held: Vec<String>) -> Vec<ScopeGroup> {
+/// Scopes by what they begin with, sorted.
+pub(super) fn groups(mut held: Vec<String>) -> Vec<ScopeGroup> {
     held.sort_unstable();
     let mut groups: Vec<ScopeGroup> = Vec::new();
     for scope in held {
