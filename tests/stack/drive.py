@@ -6,6 +6,7 @@ Every step says what it proves; the first that fails ends the run with exit code
 
 import base64
 import contextlib
+import json
 import pathlib
 import random
 import re
@@ -15,6 +16,7 @@ import time
 import urllib.parse
 
 import bad_day
+import console
 from parts import Api, AwsHost, surroundings, until
 from rights import Record
 from stack import change, client, deploy, template
@@ -272,12 +274,12 @@ def value_of(emulator, secret):
 
 
 def owner(emulator):
-    """The key that was made with the stack, from the secret that the outputs name."""
+    """The key that was made with the stack and the link into the console, from the secret that the outputs name."""
     outputs = client("cloudformation", emulator.url).describe_stacks(StackName="posthaste")["Stacks"][0]["Outputs"]
     outputs = {one["OutputKey"]: one["OutputValue"] for one in outputs}
-    key = value_of(emulator, outputs["OwnerKeyArn"])
-    step("the stack was made with its first account, whose key is in the secret of an output")
-    return key
+    held = json.loads(value_of(emulator, outputs["OwnerKeyArn"]))
+    step("the stack was made with its first account, whose key and link are in the secret of an output")
+    return held["api_key"], held["console_link"]
 
 
 def configuration(emulator, secrets):
@@ -293,7 +295,7 @@ def configuration(emulator, secrets):
 def changed(emulator, parameters, key, api):
     """A deployment of another owner makes no account and no key, and the first stays."""
     change(emulator.url, {**parameters, "Owner": "other"})
-    if owner(emulator) != key:
+    if owner(emulator)[0] != key:
         sys.exit("an update has made another key")
     api.expect(200, "GET", "/v3/scopes")
     step("an update makes no other account and no other key")
@@ -325,8 +327,8 @@ def main():
         }
         resources = deploy(emulator.url, binaries, parameters, called=tap.url)
         step(f"deployed: {len(resources)} resources")
-        key = owner(emulator)
-        secrets = [key, parameters["Delivery"], value_of(emulator, resources["StackSecret"])]
+        key, link = owner(emulator)
+        secrets = [key, link.rpartition("=")[2], parameters["Delivery"], value_of(emulator, resources["StackSecret"])]
         configuration(emulator, secrets)
         api = Api(emulator.port, resources["Api"], key)
         routes(emulator, resources)
@@ -340,6 +342,8 @@ def main():
         suppressed(api, relay)
         beyond_lambda(relay, emulator, resources, posthaste, sends)
         webhook(api, relay, emulator, resources)
+        for proven in console.followed(api, link, json.dumps(mail("Followed"))):
+            step(proven)
         later(api, relay)
         record.save(pathlib.Path("target/stack/drive.json"), resources)
         changed(emulator, parameters, key, api)

@@ -52,7 +52,6 @@ NOT_TAKEN = {
     "account-settings": {("sqs:SendMessage", "SendQueue"): "confirms an address to forward to by a mail: its tests/it"},
     "console": {
         **OWN_RING,
-        ("secretsmanager:GetSecretValue", "StackSecret"): PAGES,
         ("ses:GetAccount", "*"): PAGES,
     },
     "delivery": {

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use posthaste_secrets::{SecretWrite, SecretsError};
-use posthaste_store::{Account, ApiKey, KeyKind, Secret, StoreError, is_username};
+use posthaste_store::{Account, ApiKey, KeyKind, OWNER_LINK_LIFE, StoreError, is_username};
 
 use crate::App;
+use crate::owner_secret::OwnerSecret;
 use crate::request::ResourceRequest;
 
 /// Why there is no first account. CloudFormation shows it, and undoes the deployment.
@@ -15,7 +16,7 @@ pub(crate) enum CreateError {
         "Owner is no user name: 1 to 64 visible ASCII characters without `/`, `?` and `%`, and none of `.`, `..`, `stats` and `reputations`"
     )]
     NoUsername,
-    #[error("the secret for the owner's key holds something else")]
+    #[error("the owner's secret holds something else")]
     OtherSecret,
     #[error("the owner's key is in use by another account")]
     KeyInUse,
@@ -53,8 +54,8 @@ pub(crate) async fn first_account(app: &App, request: &ResourceRequest) -> Resul
     create(app, request).await
 }
 
-/// The key is in the secret before it is in the table. After a crash in between the next call finds it there, and the
-/// table has never a key that is lost.
+/// Key and link are in the secret before they are in the table. After a crash in between the next call finds them there,
+/// and the table has never a key that is lost.
 async fn create(app: &App, request: &ResourceRequest) -> Result<(), CreateError> {
     let username = request.resource_properties.username.as_str();
     if !is_username(username) {
@@ -71,9 +72,12 @@ async fn create(app: &App, request: &ResourceRequest) -> Result<(), CreateError>
         tracing::info!(account.id = %account.id, "an account of this name exists: {}", account.id);
         return Ok(());
     }
-    let secret = key_in_secret(app, request).await?;
+    let OwnerSecret { key: secret, link } = in_secret(app, request).await?;
     let now = app.clock.now();
-    let account = Account::new(app.entropy.account_id(), username, now);
+    // The link names its account.
+    let id = link.as_ref().map(|link| link.account().clone());
+    let id = id.unwrap_or_else(|| app.entropy.account_id());
+    let account = Account::new(id, username, now);
     let key = ApiKey {
         id: secret.id().clone(),
         account: account.id.clone(),
@@ -85,7 +89,9 @@ async fn create(app: &App, request: &ResourceRequest) -> Result<(), CreateError>
         is_test: false,
         used_at: None,
     };
-    if app.store.create_first_account(&account, &key).await? {
+    let link = link.as_ref().map(|link| (link, now.plus(OWNER_LINK_LIFE)));
+    let store = &app.store;
+    if store.create_first_account(&account, &key, link).await? {
         tracing::info!(account.id = %account.id, "created account {}", account.id);
         return Ok(());
     }
@@ -96,19 +102,20 @@ async fn create(app: &App, request: &ResourceRequest) -> Result<(), CreateError>
     }
 }
 
-/// The key that the secret holds, or a new one, which it then holds.
-async fn key_in_secret(app: &App, request: &ResourceRequest) -> Result<Secret, CreateError> {
+/// What the secret holds, or a new key and a new link, which it then holds.
+async fn in_secret(app: &App, request: &ResourceRequest) -> Result<OwnerSecret, CreateError> {
     let mut held = app.secrets.read(&app.secret_arn, None).await?;
     if held.is_none() {
-        let new = Secret::generate(&app.entropy);
+        let new = OwnerSecret::generate(&app.entropy);
+        let text = new.text(&request.resource_properties.base_url);
         let write = app
             .secrets
-            .write(&app.secret_arn, &request.request_id, new.expose());
+            .write(&app.secret_arn, &request.request_id, &text);
         match write.await? {
             SecretWrite::Done => return Ok(new),
             SecretWrite::Before => held = app.secrets.read(&app.secret_arn, None).await?,
         }
     }
-    let held = held.as_deref().and_then(Secret::parse);
+    let held = held.as_deref().and_then(OwnerSecret::parse);
     held.ok_or(CreateError::OtherSecret)
 }

@@ -1,9 +1,10 @@
-//! Creates the first account of a stack and its key: the function of a custom resource, which CloudFormation calls
-//! while it makes, changes and deletes the stack.
+//! Creates the first account of a stack, its key, and a link that opens one session of the console: the function of a
+//! custom resource, which CloudFormation calls while it makes, changes and deletes the stack.
 //!
-//! The key is in one place, a secret of Secrets Manager: no log, no answer to CloudFormation and no row has it.
+//! Key and link are in one place, a secret of Secrets Manager: no log, no answer to CloudFormation and no row has them.
 
 mod create;
+mod owner_secret;
 mod request;
 
 use std::time::Duration;
@@ -25,7 +26,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct App {
     pub store: Store,
     pub secrets: Secrets,
-    /// ARN of the secret that the key is written into.
+    /// ARN of the secret that key and link are written into.
     pub secret_arn: String,
     /// Hands answers to CloudFormation.
     pub client: Client,

@@ -35,6 +35,9 @@ pub(crate) struct ResourceProperties {
     /// User name of the account.
     #[serde(default)]
     pub(crate) username: String,
+    /// Where the service answers, for the link into its console.
+    #[serde(default)]
+    pub(crate) base_url: String,
 }
 
 impl ResourceRequest {

@@ -226,7 +226,7 @@ async fn make(settings: &HostSettings, store: &Store, text: String) -> Result<Fi
     let now = settings.clock.now();
     let account = Account::new(settings.entropy.account_id(), USERNAME, now);
     let key = key(&account.id, &text, now)?;
-    if !store.create_first_account(&account, &key).await? {
+    if !store.create_first_account(&account, &key, None).await? {
         // The key is in the table, but matched neither an account nor anything else.
         return Err(StartError::Secret(format!("the key in {FILE} is in use")));
     }

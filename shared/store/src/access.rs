@@ -31,7 +31,7 @@ pub use sessions::{
     ConsoleSession, ConsoleToken, MOST_SESSIONS, SESSION_IDLE, SESSION_LIFE, SessionOrigin,
 };
 pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};
-pub use sign_in_links::{LINK_LIFE, SIGN_IN_PATH};
+pub use sign_in_links::{LINK_LIFE, OWNER_LINK_LIFE, SIGN_IN_PATH};
 pub use status::{AccountStatus, SuspensionCause, SuspensionChange};
 pub use suspension::SuspensionRequest;
 pub use username::{LONGEST_USERNAME, is_username};

@@ -8,7 +8,9 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::routing::put;
 use first_account::{App, handle};
 use posthaste_secrets::{SecretWrite, Secrets};
-use posthaste_store::{Account, Secret};
+use posthaste_store::{
+    Account, ConsoleSession, ConsoleToken, OWNER_LINK_LIFE, Secret, SessionOrigin,
+};
 use posthaste_testkit::{Services, entropy};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
@@ -59,7 +61,8 @@ impl Stack {
             "RequestId": REQUEST,
             "LogicalResourceId": "FirstAccount",
             "ResourceType": "Custom::FirstAccount",
-            "ResourceProperties": {"ServiceToken": "…", "ServiceTimeout": "120", "Username": username},
+            "ResourceProperties": {"ServiceToken": "…", "ServiceTimeout": "120", "Username": username,
+                "BaseUrl": "https://post.example"},
         })
     }
 
@@ -87,6 +90,20 @@ impl Stack {
     async fn secret(&self) -> Option<String> {
         self.app.secrets.read(ARN, None).await.unwrap()
     }
+
+    /// The key and the token of the link in the secret.
+    async fn owner(&self) -> (Secret, ConsoleToken) {
+        let text = self.secret().await.expect("a secret");
+        let held: Value = serde_json::from_str(&text).unwrap();
+        let link = held["console_link"].as_str().unwrap();
+        let begin = "https://post.example/console/sign-in?token=";
+        let token = link.strip_prefix(begin).expect("a link");
+        let key = held["api_key"].as_str().unwrap();
+        (
+            Secret::parse(key).expect("an API key"),
+            ConsoleToken::parse(token).expect("a token"),
+        )
+    }
 }
 
 #[tokio::test]
@@ -99,10 +116,10 @@ async fn the_account_is_created_once_and_its_key_is_in_the_secret_alone() {
     };
     assert_eq!(account.username, "owner");
     let text = stack.secret().await.expect("a key");
-    let secret = Secret::parse(&text).expect("an API key");
+    let (secret, _) = stack.owner().await;
     let keys = stack.app.store.keys(&account.id).await.unwrap();
     assert!(keys.len() == 1 && keys[0].is_opened_by(&secret));
-    assert!(!answer.to_string().contains(&text[4..]));
+    assert!(!answer.to_string().contains(&secret.expose()[4..]));
 
     // CloudFormation's calls may come twice, and later ones change nothing.
     let id = answer["PhysicalResourceId"].clone();
@@ -119,6 +136,51 @@ async fn the_account_is_created_once_and_its_key_is_in_the_secret_alone() {
         assert_eq!(stack.accounts().await.len(), 1, "{kind}");
         assert_eq!(stack.secret().await.as_ref(), Some(&text), "{kind}");
     }
+}
+
+#[tokio::test]
+async fn the_link_opens_one_session_within_a_day() {
+    let stack = Stack::start().await;
+    stack.asked(stack.request("Create", "owner")).await;
+    let account = &stack.accounts().await[0];
+    let (secret, link) = stack.owner().await;
+    assert_eq!(link.account(), &account.id);
+    let (store, made) = (&stack.app.store, stack.app.clock.now());
+    let opens = |at| store.is_sign_in_link(&link, made.plus(at));
+    assert_eq!(opens(OWNER_LINK_LIFE).await, Ok(false));
+    assert_eq!(opens(OWNER_LINK_LIFE - 1).await, Ok(true));
+    let token = ConsoleToken::generate(&account.id, &entropy());
+    let from = SessionOrigin {
+        agent: String::new(),
+        ip: None,
+    };
+    let session = ConsoleSession::new(&token, None, &from, made);
+    assert_eq!(store.redeem_link(&link, &session).await, Ok(true));
+    assert_eq!(opens(0).await, Ok(false));
+
+    // A repeated call makes no other link, and neither part of the secret is in an answer.
+    let answer = stack.asked(stack.request("Create", "owner")).await;
+    assert_eq!(opens(0).await, Ok(false));
+    let answer = answer.to_string();
+    for text in [secret.expose(), link.expose()] {
+        assert!(!answer.contains(&text[text.len() - 20..]));
+    }
+}
+
+#[tokio::test]
+async fn a_crash_after_the_secret_leaves_a_link_that_the_next_call_makes_good() {
+    let stack = Stack::start().await;
+    stack.asked(stack.request("Create", "owner")).await;
+    let text = stack.secret().await.unwrap();
+    // The same secret beside an empty table.
+    let other = Stack::start().await;
+    let written = other.app.secrets.write(ARN, REQUEST, &text).await;
+    assert_eq!(written, Ok(SecretWrite::Done));
+    other.asked(other.request("Create", "owner")).await;
+    let (_, link) = other.owner().await;
+    assert_eq!(other.accounts().await[0].id, *link.account());
+    let now = other.app.clock.now();
+    assert_eq!(other.app.store.is_sign_in_link(&link, now).await, Ok(true));
 }
 
 #[tokio::test]
@@ -149,7 +211,8 @@ async fn two_calls_at_the_same_moment_make_one_account() {
     let [account] = &stack.accounts().await[..] else {
         panic!("one account");
     };
-    let secret = Secret::parse(&stack.secret().await.unwrap()).unwrap();
+    let (secret, link) = stack.owner().await;
+    assert_eq!(link.account(), &account.id);
     let keys = stack.app.store.keys(&account.id).await.unwrap();
     assert!(keys.len() == 1 && keys[0].is_opened_by(&secret));
 }

@@ -1,10 +1,11 @@
 //! Which account a local host created for its developer, so that one that was deleted, or whose key
 //! was revoked, is not created again.
 
-use posthaste_model::AccountId;
+use posthaste_model::{AccountId, Timestamp};
 
 use super::accounts::{Account, AccountName};
 use super::api_keys::ApiKey;
+use super::sessions::ConsoleToken;
 use crate::key::Key;
 use crate::table::{Store, StoreError, Transact};
 
@@ -21,16 +22,21 @@ impl Store {
         self.put(&Key::first_account(), &named, None).await
     }
 
-    /// Writes the first account, its key and the record of it, all or nothing: a crash leaves no
-    /// account without a key. `false` when the id of the account or of the key is taken.
+    /// Writes the first account, its key, the record of it, and perhaps a link into the console, all or
+    /// nothing: a crash leaves no account without a key. `false` when the id of the account, of the key or of
+    /// the link is taken.
     pub async fn create_first_account(
         &self,
         account: &Account,
         key: &ApiKey,
+        link: Option<(&ConsoleToken, Timestamp)>,
     ) -> Result<bool, StoreError> {
         let noted = Key::first_account();
         let mut steps = self.steps_of_account(account)?;
         steps.extend(self.steps_of_key(key, 1)?);
+        if let Some((token, until)) = link {
+            steps.push(self.step_of_link(token, until)?);
+        }
         // A deleted account is no longer recorded.
         let named = AccountName {
             id: account.id.clone(),

@@ -6,10 +6,14 @@ use serde::{Deserialize, Serialize};
 
 use super::sessions::{ConsoleSession, ConsoleToken};
 use crate::key::Key;
-use crate::table::{Store, StoreError, Transact};
+use crate::table::{Store, StoreError, Transact, Write};
 
 /// Seconds for which a link opens a session.
 pub const LINK_LIFE: i64 = 15 * 60;
+
+/// Seconds for which the link of a new stack opens a session: a deployment may run overnight, and is looked at the next
+/// morning.
+pub const OWNER_LINK_LIFE: i64 = 24 * 3_600;
 
 /// The page of the console behind a link.
 pub const SIGN_IN_PATH: &str = "/console/sign-in";
@@ -29,6 +33,14 @@ struct SignInLink {
     until: Timestamp,
 }
 
+fn row(token: &ConsoleToken, until: Timestamp) -> (Key, SignInLink) {
+    let link = SignInLink {
+        hash: token.hash(),
+        until,
+    };
+    (Key::sign_in_link(token.account(), token.id()), link)
+}
+
 impl Store {
     /// Writes a link that opens a session within [`LINK_LIFE`] of `now`, once.
     pub async fn create_sign_in_link(
@@ -36,12 +48,18 @@ impl Store {
         token: &ConsoleToken,
         now: Timestamp,
     ) -> Result<(), StoreError> {
-        let link = SignInLink {
-            hash: token.hash(),
-            until: now.plus(LINK_LIFE),
-        };
-        let place = Key::sign_in_link(token.account(), token.id());
+        let (place, link) = row(token, now.plus(LINK_LIFE));
         self.put(&place, &link, Some(link.until)).await
+    }
+
+    /// The step that writes a link which opens a session until this second.
+    pub(super) fn step_of_link(
+        &self,
+        token: &ConsoleToken,
+        until: Timestamp,
+    ) -> Result<Write, StoreError> {
+        let (place, link) = row(token, until);
+        self.write_new(&place, &link, Some(until))
     }
 
     /// Whether a link still opens a session.
