@@ -23,6 +23,7 @@ import urllib.request
 import access
 import run
 import scheduled
+import secure
 import suppressions
 from run import call
 
@@ -334,6 +335,7 @@ def main():
             keyboard(page, host, checks)
             refusals(page, host, checks)
             stolen(browser, host, checks, cookies)
+            secure.session(browser, host, checks, call)
             expected = ("401", "400", "404")
             wrong = [text for text in wrong if not any(status in text for status in expected)]
             checks.that(not wrong, f"errors of the pages: {wrong}")
