@@ -2,6 +2,7 @@
 
 mod activity;
 mod bounces;
+mod branded_links;
 mod clock;
 mod enforced_tls;
 mod foreign_names;

@@ -293,7 +293,8 @@ def identity(api):
     api.made("GET", f"{domains}/subuser/all", query={"username": "walker"})
     api.made("DELETE", f"{one}/subuser", query={"username": "walker"}, **at)
     api.made("DELETE", f"{domains}/subuser", query={"username": "walker"})
-    note = {"domain_id": at["id"], "email": "dns@example.com", "message": "Please"}
+    link = branded_links(api)
+    note = {"domain_id": at["id"], "link_id": link, "email": "dns@example.com", "message": "Please"}
     api.made("POST", "/v3/whitelabel/dns/email", note)
     api.made("DELETE", one, id=manual)
     senders, sender = "/v3/verified_senders", "/v3/verified_senders/{id}"
@@ -340,6 +341,26 @@ def addresses(api):
     api.made("GET", names, query={"limit": 5})
     api.made("GET", name, id=made["id"])
     api.made("DELETE", name, id=made["id"])
+
+
+def branded_links(api):
+    """The number of a branded link that stays."""
+    links, one = "/v3/whitelabel/links", "/v3/whitelabel/links/{id}"
+    made = api.made("POST", links, {"domain": "walk.example", "subdomain": "links", "default": True})
+    at = {"id": made["id"]}
+    other = api.made("POST", links, {"domain": "manual.example"})["id"]
+    api.refused("POST", links, {"domain": "no name"})
+    api.made("GET", links, query={"limit": 5})
+    api.made("GET", f"{links}/default", query={"domain": "walk.example"})
+    api.made("GET", one, **at)
+    api.made("PATCH", one, {"default": True}, id=other)
+    api.made("POST", f"{one}/validate", id=other)
+    api.made("POST", f"{one}/subuser", {"username": "walker"}, id=other)
+    api.made("GET", f"{links}/subuser", query={"username": "walker"})
+    api.made("DELETE", f"{links}/subuser", query={"username": "walker"})
+    # Otherwise mail of this walk would lead to a host that nobody has.
+    api.made("DELETE", one, id=other)
+    return made["id"]
 
 
 def partners(api):

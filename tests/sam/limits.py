@@ -48,6 +48,7 @@ BUSY = {
     "HostnameOfService": "h" * 60 + ".example.com",
     "BounceDomain": "b" * 60 + ".example.com",
     "PublicUrl": "https://" + "p" * 60 + ".example.com",
+    "LinkTarget": "l" * 60 + ".cloudfront.net",
     "TrackingUrl": "https://" + "t" * 60 + ".example.com",
     "ConfigurationSet": "c" * 64,
     "IpPools": ",".join(f"pool-{n}={'s' * 40}" for n in range(10)),

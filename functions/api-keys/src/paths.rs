@@ -179,5 +179,11 @@ pub const PATHS: &[&str] = &[
     "/v3/whitelabel/ips",
     "/v3/whitelabel/ips/{id}",
     "/v3/whitelabel/ips/{id}/validate",
+    "/v3/whitelabel/links",
+    "/v3/whitelabel/links/default",
+    "/v3/whitelabel/links/subuser",
+    "/v3/whitelabel/links/{id}",
+    "/v3/whitelabel/links/{id}/subuser",
+    "/v3/whitelabel/links/{id}/validate",
     "/wf/open",
 ];

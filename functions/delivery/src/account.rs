@@ -14,11 +14,12 @@
 use std::sync::Arc;
 
 use posthaste_cache::Cache;
-use posthaste_model::{AccountId, Clock, DropReason, Mail};
+use posthaste_model::{AccountId, Clock, DropReason, Mail, PublicUrl};
 use posthaste_queue::Job;
 use posthaste_store::{AccountCache, AccountSettings, AccountStatus, Monitor, Store, StoreError};
 
 use crate::charges::Charges;
+use crate::links::{BrandedLinks, MailLinks};
 
 /// The accounts that mail is sent for, and their settings.
 pub struct SenderAccounts {
@@ -28,6 +29,7 @@ pub struct SenderAccounts {
     accounts: AccountCache,
     /// By account and change count: unchanged settings are not read again when the account is.
     settings: Cache<(AccountId, u64), Arc<AccountSettings>>,
+    branded: BrandedLinks,
 }
 
 impl SenderAccounts {
@@ -36,6 +38,7 @@ impl SenderAccounts {
         Self {
             accounts: AccountCache::new(store.clone(), clock.clone()),
             settings: Cache::default(),
+            branded: BrandedLinks::new(store.clone(), clock.clone()),
             charges: Charges::default(),
             store,
             clock,
@@ -88,6 +91,15 @@ impl SenderAccounts {
     ) -> Result<Option<(AccountId, Monitor)>, StoreError> {
         let account = self.accounts.account(id).await?;
         Ok(account.and_then(|account| Some((account.parent.clone()?, account.monitor.clone()?))))
+    }
+
+    /// Where the links of the account's mails lead.
+    pub(crate) async fn links(
+        &self,
+        id: &AccountId,
+        shared: Option<&PublicUrl>,
+    ) -> Result<MailLinks, StoreError> {
+        self.branded.of(&self.accounts, id, shared).await
     }
 
     /// Charges the credit of a copy at its first attempt; `false` when the account has none left.

@@ -151,7 +151,11 @@ async fn attempt(
         accepted_at: job.accepted.seconds(),
     };
     let reaction = match &rendered {
-        Ok(rendered) => Reaction::to(app, &about, &copy.mailbox.email, rendered).await,
+        Ok(rendered) => {
+            let base = context.links.base(mail, copy).map(|base| base.url);
+            let links = (base.as_deref(), rendered);
+            Reaction::to(app, &about, &copy.mailbox.email, links).await
+        }
         Err(_) => Reaction::default(),
     };
     let who = app.claimant(row.retention);
@@ -264,8 +268,10 @@ fn render(
 ) -> Result<Rendered, DropReason> {
     let job = context.job;
     let mailbox = app.identity.leave_mailbox();
-    let links = app.tracking.as_ref().map(|base| Links {
-        base: base.as_str(),
+    let base = context.links.base(context.mail, copy);
+    let links = base.as_ref().map(|base| Links {
+        base: &base.url,
+        host: base.host.as_deref(),
         keys: &app.keys,
         account: &job.account,
         message: &job.message,

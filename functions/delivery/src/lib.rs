@@ -21,6 +21,7 @@ mod delayed;
 mod dkim;
 mod handed;
 mod jobs;
+mod links;
 mod lists;
 mod monitor;
 mod outcome;

@@ -89,12 +89,13 @@ pub(crate) struct Reaction {
 }
 
 impl Reaction {
-    /// The reaction to a copy; none where the recipient has no outcome, or mail leaves.
+    /// The reaction to a copy, whose links begin with a base if there are any; none where the recipient has no outcome, or
+    /// mail leaves.
     pub(crate) async fn to(
         app: &App,
         about: &EventContext<'_>,
         to: &EmailAddress,
-        rendered: &Rendered,
+        (base, rendered): (Option<&str>, &Rendered),
     ) -> Self {
         let outcome = FixedOutcome::of(&to.wire());
         let outcome = outcome.filter(|_| app.is_test_mail(about.job, to));
@@ -114,7 +115,7 @@ impl Reaction {
                 reports: vec![match about.mail.asm {
                     None => visit(EventKind::Unsubscribe),
                     Some(_) => Event {
-                        url: unsubscribe_page(app),
+                        url: base.map(|base| format!("{base}{UNSUBSCRIBE_PATH}")),
                         ..visit(EventKind::GroupUnsubscribe)
                     },
                 }],
@@ -129,7 +130,8 @@ impl Reaction {
                 let mut visits = vec![open];
                 if outcome == FixedOutcome::Clicked {
                     let size = rendered.parts.iter().map(|part| part.value.len()).sum();
-                    let link = posthaste_offload::run(size, || first_link(app, rendered)).await;
+                    let link =
+                        posthaste_offload::run(size, || first_link(app, (base, rendered))).await;
                     // A mail without a link cannot be followed anywhere.
                     visits.extend(link.map(|(url, offset)| Event {
                         url: Some(url),
@@ -164,14 +166,11 @@ impl Reaction {
     }
 }
 
-/// The page on which recipients unsubscribe.
-fn unsubscribe_page(app: &App) -> Option<String> {
-    let base = app.tracking.as_ref()?.as_str().trim_end_matches('/');
-    Some(format!("{base}{UNSUBSCRIBE_PATH}"))
-}
-
 /// The first web link of the HTML, else of the text: where it leads, if its clicks are tracked.
-fn first_link(app: &App, rendered: &Rendered) -> Option<(String, UrlOffset)> {
+fn first_link(
+    app: &App,
+    (base, rendered): (Option<&str>, &Rendered),
+) -> Option<(String, UrlOffset)> {
     let of_type = |name: &'static str| {
         let part = rendered
             .parts
@@ -189,10 +188,6 @@ fn first_link(app: &App, rendered: &Rendered) -> Option<(String, UrlOffset)> {
         } else {
             first_url(text)?
         };
-        let base = app
-            .tracking
-            .as_ref()
-            .map(|base| base.as_str().trim_end_matches('/'));
         let token = base
             .and_then(|base| url.strip_prefix(base)?.strip_prefix(CLICK_PATH))
             .and_then(|query| query.split_once(TOKEN_PARAMETER)?.1.strip_prefix('='))

@@ -167,7 +167,7 @@ async fn work(app: &App, record: &SqsMessage) -> JobResult {
         .as_ref()
         .map(Option::as_deref)
         .map_err(DropReason::clone);
-    deliver_copies(app, &job, &mail, copies, made).await
+    Box::pin(deliver_copies(app, &job, &mail, copies, made)).await
 }
 
 /// The template that renders the mail's copies; `None` when the mail names none.
@@ -218,9 +218,10 @@ async fn deliver_copies(
     let account = &job.account;
     let known = futures_util::try_join!(
         app.accounts.settings(account),
+        app.accounts.links(account, app.tracking.as_ref()),
         crate::lists::read(app, account, mail, &copies),
     );
-    let (settings, lists) = match known {
+    let (settings, links, lists) = match known {
         Ok(known) => known,
         Err(error) if error.is_permanent() => {
             return drop_all(app, job, mail, copies.into_iter(), &error).await;
@@ -235,6 +236,7 @@ async fn deliver_copies(
         mail,
         settings: &settings,
         effective: &effective(&settings.defaults, mail),
+        links: &links,
     };
     let now = app.clock.now();
     let running: Vec<_> = copies

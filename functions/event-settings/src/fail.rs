@@ -28,7 +28,7 @@ pub(crate) fn url_message(url: &str, problem: &UrlProblem) -> String {
         UrlProblem::Blank | UrlProblem::Unreadable | UrlProblem::Scheme | UrlProblem::NoHost => {
             format!("'{url}' is not a valid url")
         }
-        UrlProblem::TooLong => problem.to_string(),
+        UrlProblem::TooLong(_) => problem.to_string(),
         UrlProblem::Port(_) | UrlProblem::Address(_) => {
             format!("'{url}' is not a valid url: {problem}")
         }

@@ -67,7 +67,7 @@ pub(crate) fn check_target(guard: &Guard, url: &str, found: &mut Problems) -> Op
         }),
         Err(problem) => {
             let message = match &problem {
-                UrlProblem::TooLong => problem.to_string(),
+                UrlProblem::TooLong(_) => problem.to_string(),
                 UrlProblem::Port(_) | UrlProblem::Address(_) => {
                     format!("url is not a valid url: {problem}")
                 }

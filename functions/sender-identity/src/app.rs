@@ -5,9 +5,9 @@ use std::sync::Arc;
 use posthaste_http::{Caller, Rejection, UNKNOWN_ID};
 use posthaste_identity::{Resolver, Target};
 use posthaste_mailer::Ses;
-use posthaste_model::{Clock, Entropy, Hostname};
+use posthaste_model::{Clock, Entropy, Hostname, PublicUrl};
 use posthaste_notices::Notices;
-use posthaste_runtime::{Error, Platform};
+use posthaste_runtime::{ConfigError, Error, Platform};
 use posthaste_store::{Account, Domain, Store};
 use posthaste_webhook::Sealer;
 
@@ -29,12 +29,42 @@ pub struct App {
     pub entropy: Entropy,
     /// The targets of a domain's records.
     pub target: Target,
+    /// Where branded links lead.
+    pub links: LinkTarget,
+}
+
+/// The names of this installation that branded links need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkTarget {
+    /// What the records of a branded link are aliases of; none where this installation has no host name for links.
+    pub host: Option<String>,
+    /// The hosts that all accounts share, which no account can have for itself.
+    pub shared: Vec<String>,
+}
+
+impl LinkTarget {
+    fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        let vars = platform.env();
+        let own = vars.optional::<Hostname>("LINK_TARGET")?.map(String::from);
+        let urls = ["TRACKING_URL", "PUBLIC_URL"].map(|name| vars.optional::<PublicUrl>(name));
+        let mut shared = Vec::new();
+        for url in urls {
+            // Behind an address there can be no alias.
+            let name = url?.and_then(|url| url.host().parse::<Hostname>().ok());
+            shared.extend(name.map(String::from));
+        }
+        Ok(Self {
+            host: own.clone().or_else(|| shared.first().cloned()),
+            shared: shared.into_iter().chain(own).collect(),
+        })
+    }
 }
 
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `STACK_SECRET`, `BOUNCE_DOMAIN`, `MAIL_HOST` (the
     /// bounce domain), `SPF` (`include:` and the bounce domain), `SYSTEM_SENDER` (`no-reply` at the
-    /// bounce domain), `PUBLIC_URL` (the gateway's), `DELIVERY` (`ses`, or anything else).
+    /// bounce domain), `PUBLIC_URL` (the gateway's), `TRACKING_URL`, `LINK_TARGET` (the host of `TRACKING_URL`, or else of `PUBLIC_URL`),
+    /// `DELIVERY` (`ses`, or anything else).
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         let bounce_domain = String::from(vars.parsed::<Hostname>("BOUNCE_DOMAIN")?);
@@ -57,6 +87,7 @@ impl App {
             sealer: Arc::new(vars.parsed("STACK_SECRET")?),
             clock: platform.clock(),
             entropy: platform.entropy(),
+            links: LinkTarget::from_env(platform)?,
             target: Target {
                 mail_host: mail_host.map_or_else(|| bounce_domain.clone(), String::from),
                 spf: spf.map_or_else(|| format!("include:{bounce_domain}"), String::from),

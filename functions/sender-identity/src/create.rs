@@ -70,29 +70,11 @@ struct DomainRequest {
 
 fn check(app: &App, body: CreateDomain) -> Result<DomainRequest, Rejection> {
     let mut found = Problems::default();
-    let domain = match body.domain.as_deref().map(str::trim).unwrap_or_default() {
-        "" => {
-            found.add("domain", "domain is required");
-            None
-        }
-        name => {
-            let name = host_name(name).filter(|name| name.contains('.') && name.len() <= 180);
-            found.unless(
-                name.is_some(),
-                "domain",
-                "domain is not a valid domain name",
-            );
-            name
-        }
-    };
-    let subdomain = match body.subdomain.as_deref().filter(|name| !name.is_empty()) {
-        None => Some(format!("em{}", 1_000 + app.entropy.below(9_000))),
-        Some(name) => {
-            let name = host_name(name).filter(|name| name.len() <= 63);
-            found.unless(name.is_some(), "subdomain", "subdomain is not a valid name");
-            name
-        }
-    };
+    let (domain, subdomain) = names(
+        (body.domain.as_deref(), body.subdomain.as_deref()),
+        || format!("em{}", 1_000 + app.entropy.below(9_000)),
+        &mut found,
+    );
     let ips = body.ips.unwrap_or_default();
     found.unless(
         ips.iter().all(|ip| is_ip(ip)),
@@ -120,6 +102,38 @@ fn check(app: &App, body: CreateDomain) -> Result<DomainRequest, Rejection> {
         automatic: body.automatic_security.unwrap_or(true),
         selectors,
     })
+}
+
+/// A domain and a subdomain of it as they were given, or the subdomain of `make`.
+pub(crate) fn names(
+    (domain, subdomain): (Option<&str>, Option<&str>),
+    make: impl FnOnce() -> String,
+    found: &mut Problems,
+) -> (Option<String>, Option<String>) {
+    let domain = match domain.map(str::trim).unwrap_or_default() {
+        "" => {
+            found.add("domain", "domain is required");
+            None
+        }
+        name => {
+            let name = host_name(name).filter(|name| name.contains('.') && name.len() <= 180);
+            found.unless(
+                name.is_some(),
+                "domain",
+                "domain is not a valid domain name",
+            );
+            name
+        }
+    };
+    let subdomain = match subdomain.filter(|name| !name.is_empty()) {
+        None => Some(make()),
+        Some(name) => {
+            let name = host_name(name).filter(|name| name.len() <= 63);
+            found.unless(name.is_some(), "subdomain", "subdomain is not a valid name");
+            name
+        }
+    };
+    (domain, subdomain)
 }
 
 /// The caller's own selector and its sibling, or else `s1` and `s2`.

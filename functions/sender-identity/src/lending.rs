@@ -28,12 +28,12 @@ pub(crate) fn taken() -> Rejection {
     Rejection::on("username", "the subuser has a domain of this name already")
 }
 
-fn required(username: Option<String>) -> Result<String, Rejection> {
+pub(crate) fn required(username: Option<String>) -> Result<String, Rejection> {
     let given = username.filter(|name| !name.is_empty());
     given.ok_or_else(|| Rejection::on("username", "username is required"))
 }
 
-fn asked(query: &Query) -> Result<String, Rejection> {
+pub(crate) fn asked(query: &Query) -> Result<String, Rejection> {
     required(query.text("username").map(str::to_owned))
 }
 

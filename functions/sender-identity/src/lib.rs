@@ -1,9 +1,11 @@
-//! `/v3/whitelabel/domains…`, `/v3/verified_senders…` and `/v3/senders…`: the senders an account may use.
+//! `/v3/whitelabel/domains…`, `/v3/verified_senders…` and `/v3/senders…`: the senders an account may use;
+//! `/v3/whitelabel/links…`: the hosts of its links.
 //!
 //! The v3 API has no scopes for verified senders; the scopes of domains apply, since both grant the
 //! right to send.
 
 mod app;
+mod branded_links;
 mod create;
 mod domains;
 mod lending;
@@ -35,7 +37,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         app,
         gate: gate.clone(),
     };
-    let routes = older_senders::routes(domains_of(Routes::new(gate)));
+    let routes = older_senders::routes(branded_links::routes(domains_of(Routes::new(gate))));
     senders_of(routes).with_state(state)
 }
 

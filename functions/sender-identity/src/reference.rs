@@ -2,6 +2,7 @@
 
 use posthaste_testkit::reference::{Operation, Reference, values};
 
+use crate::branded_links::{BrandedLinkView, LinkChange, LinkRequest};
 use crate::older_senders::{OlderSender, OlderSenderBody, OlderSenderList};
 use crate::wire::{
     CreateDomain, DomainView, Failures, Ip, MailRecords, Results, SenderBody, ShownSender, Steps,
@@ -18,9 +19,9 @@ fn described() -> Reference {
     let reference = Reference::new(
         "sender-identity",
         "Sender identity",
-        "The domains and addresses that an account may send from.",
+        "The domains and addresses that an account may send from, and the hosts of its links.",
     );
-    older_senders(senders(domains(reference)))
+    older_senders(senders(branded_links(domains(reference))))
 }
 
 fn domains(reference: Reference) -> Reference {
@@ -127,10 +128,83 @@ fn domains(reference: Reference) -> Reference {
         .on(
             "POST /v3/whitelabel/dns/email",
             Operation::new("Mails the DNS records of a domain")
+                .about("With `link_id` those of a branded link too.")
                 .limit("5 such mails in 24 hours for an account with its subusers, 2 to an address. The note has at most 300 characters.")
                 .requires(["domain_id", "email"])
             .body::<MailRecords>()
                 .answers_nothing(204, "The mail is queued."),
+        )
+}
+
+fn branded_links(reference: Reference) -> Reference {
+    let id = |operation: Operation| operation.path("id", "The number of a branded link.");
+    let subuser = |operation: Operation| {
+        operation.must_query("username", values::text(), "The user name of a subuser.")
+    };
+    reference
+        .on(
+            "POST /v3/whitelabel/links",
+            Operation::new("Creates a branded link")
+                .about("The answer has the DNS records to create. Mail has the host once they are validated, always by HTTPS: the operator of the service needs a certificate for it.")
+                .limit("50 for an account.")
+                .requires(["domain"])
+                .body::<LinkRequest>()
+                .answers::<BrandedLinkView>(201, "The branded link, which is not valid yet."),
+        )
+        .on(
+            "GET /v3/whitelabel/links",
+            Operation::new("Lists the branded links")
+                .paged(500, "How many; 500 when it is left out.")
+                .answers::<Vec<BrandedLinkView>>(200, "The branded links, oldest first."),
+        )
+        .on(
+            "GET /v3/whitelabel/links/default",
+            Operation::new("Shows the default branded link")
+                .about("Mail has the valid link closest to its sender's domain, and the default where there is none.")
+                .query("domain", values::text(), "Only if it is of this domain.")
+                .answers::<BrandedLinkView>(200, "The branded link.")
+                .refuses(404),
+        )
+        .on(
+            "GET /v3/whitelabel/links/subuser",
+            subuser(Operation::new("Shows the branded link that a subuser's mail has"))
+                .answers::<BrandedLinkView>(200, "The branded link.")
+                .refuses(404),
+        )
+        .on(
+            "DELETE /v3/whitelabel/links/subuser",
+            subuser(Operation::new("Takes back the branded link from a subuser"))
+                .answers_nothing(204, "The subuser has no branded link of the account any more.")
+                .refuses(404),
+        )
+        .on(
+            "GET /v3/whitelabel/links/{id}",
+            id(Operation::new("Shows a branded link")).answers::<BrandedLinkView>(200, "The branded link."),
+        )
+        .on(
+            "PATCH /v3/whitelabel/links/{id}",
+            id(Operation::new("Makes a branded link the default, or no longer"))
+                .body::<LinkChange>()
+                .answers::<BrandedLinkView>(200, "The branded link."),
+        )
+        .on(
+            "DELETE /v3/whitelabel/links/{id}",
+            id(Operation::new("Deletes a branded link"))
+                .about("Links of mail that is out work for as long as their host leads to the service.")
+                .answers_nothing(204, "The branded link is deleted."),
+        )
+        .on(
+            "POST /v3/whitelabel/links/{id}/validate",
+            id(Operation::new("Looks up the DNS records of a branded link"))
+                .about("A body is ignored.")
+                .answers::<Validated>(200, "Which records are as they should be."),
+        )
+        .on(
+            "POST /v3/whitelabel/links/{id}/subuser",
+            id(Operation::new("Lets a subuser's mail have a branded link, in place of that before"))
+                .requires(["username"])
+                .body::<Username>()
+                .answers::<BrandedLinkView>(200, "The branded link."),
         )
 }
 

@@ -5,12 +5,11 @@ use std::fmt::Write as _;
 use axum::extract::State;
 use axum::http::StatusCode;
 use posthaste_http::{Authorizer, Caller, JsonBody, Rejection, UNKNOWN_ID};
-use posthaste_model::{EmailAddress, Problems};
+use posthaste_model::{EmailAddress, Problems, Record};
 use posthaste_notices::{LONGEST_NOTE, NoticeRequest, quoted};
-use posthaste_store::Domain;
 
-use crate::App;
 use crate::wire::MailRecords;
+use crate::{App, branded_links};
 
 /// The same for every domain: a domain's name is chosen by the caller.
 const SUBJECT: &str = "DNS records for sending mail";
@@ -43,16 +42,29 @@ pub(crate) async fn mail_records(
     let domain = app.store.domain(caller.id(), id).await?;
     let unknown = || Rejection::on("domain_id", "unknown domain_id").with_help(UNKNOWN_ID);
     let domain = domain.ok_or_else(unknown)?;
+    let mut records = domain.records.clone();
+    // Clients send 0 for none.
+    let link = body.link_id.filter(|id| *id != 0);
+    if let Some(link) = link {
+        let unknown = || Rejection::on("link_id", "unknown link_id").with_help(UNKNOWN_ID);
+        let branding = app.store.link_branding(caller.id()).await?;
+        let link = branding.link(link).ok_or_else(unknown)?;
+        records.extend(branded_links::records(&app, link, &caller.account));
+    }
+    let about = match link {
+        None => format!("records of {id}: {message}"),
+        Some(link) => format!("records of {id} and link {link}: {message}"),
+    };
     let wanted = NoticeRequest {
         account: &caller.account,
         to: &email,
         field: "email",
-        about: &format!("records of {id}: {message}"),
+        about: &about,
         resend: false,
         is_test: caller.key.is_test,
     };
     let cleared = app.notices.clear(&gate, &wanted).await?;
-    let text = text(&domain, &message);
+    let text = text(&domain.domain, &records, &message);
     app.notices.send(cleared, SUBJECT, text).await?;
     Ok(StatusCode::NO_CONTENT)
 }
@@ -75,17 +87,17 @@ async fn check_may_write(app: &App, caller: &Caller) -> Result<(), Rejection> {
 
 /// The names of domain and subdomain are the caller's words too, and are not verified: they are written so
 /// that mail programs find no link in them.
-fn text(domain: &Domain, note: &str) -> String {
-    let name = unlinked(&domain.domain);
+fn text(domain: &str, records: &[Record], note: &str) -> String {
+    let name = unlinked(domain);
     let mut text = format!(
         "You are asked to publish DNS records for the domain {name}. If you do not look after \
          that domain, ignore this mail.\n\n\
          To send mail from it, these DNS records are needed. Hosts are relative to the domain, @ is \
          the domain itself, and [.] is a dot, written so that this mail holds no link.\n\n"
     );
-    for record in &domain.records {
+    for record in records {
         let (kind, data) = (record.kind, &record.data);
-        let host = relative(&record.host, &domain.domain);
+        let host = relative(&record.host, domain);
         // No name ends with a label that holds an underscore: `s1._domainkey` is no link.
         let is_link = host
             .rsplit_once('.')

@@ -55,17 +55,21 @@ pub(crate) async fn validate(
         .await?;
     let kept = kept.ok_or_else(Rejection::not_found)?;
     let spf = spf(&checks);
+    Ok(Json(Validated {
+        id: kept.id,
+        valid: kept.is_valid(),
+        validation_results: results(checks.into_iter().chain(spf)),
+    }))
+}
+
+/// What was found of each record, as the API shows it.
+pub(crate) fn results(checks: impl Iterator<Item = RecordCheck>) -> BTreeMap<String, Shown> {
     let shown = |check: RecordCheck| {
         let RecordCheck { name, reason } = check;
         let valid = reason.is_none();
         (name, Shown { valid, reason })
     };
-    let all = checks.into_iter().chain(spf).map(shown);
-    Ok(Json(Validated {
-        id: kept.id,
-        valid: kept.is_valid(),
-        validation_results: all.collect::<BTreeMap<_, _>>(),
-    }))
+    checks.map(shown).collect()
 }
 
 /// What the records say about SPF, under the name that clients look for (API facts 1, "Domains").
@@ -140,7 +144,7 @@ async fn hand_key(app: &App, ses: &Ses, domain: &Domain) -> Result<(), Rejection
     added.map_err(|e| Rejection::unavailable(&e))
 }
 
-async fn look_up(app: &App, records: &[Record]) -> Result<Vec<RecordCheck>, Rejection> {
+pub(crate) async fn look_up(app: &App, records: &[Record]) -> Result<Vec<RecordCheck>, Rejection> {
     if app.trusting {
         let sound = |record: &Record| RecordCheck {
             name: record.name.clone(),

@@ -43,6 +43,8 @@ pub(crate) struct Username {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct MailRecords {
     pub(crate) domain_id: Option<i64>,
+    /// A branded link whose records the mail has too.
+    pub(crate) link_id: Option<i64>,
     pub(crate) email: Option<String>,
     pub(crate) message: Option<String>,
 }
@@ -72,13 +74,36 @@ pub(crate) struct DomainView {
 
 #[derive(Debug, Serialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
-struct Dns {
+pub(crate) struct Dns {
     valid: bool,
     #[serde(rename = "type")]
     #[cfg_attr(test, schemars(with = "String", extend("enum" = ["cname", "txt", "mx"])))]
     kind: RecordKind,
     host: String,
     data: String,
+}
+
+impl Dns {
+    /// The records by their names.
+    pub(crate) fn of_all(records: Vec<Record>) -> BTreeMap<String, Self> {
+        let dns = |record: Record| {
+            let Record {
+                name,
+                kind,
+                host,
+                data,
+                valid,
+            } = record;
+            let dns = Self {
+                valid,
+                kind,
+                host,
+                data,
+            };
+            (name, dns)
+        };
+        records.into_iter().map(dns).collect()
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -92,22 +117,6 @@ impl DomainView {
     /// The domain of this owner.
     pub(crate) fn of(domain: Domain, owner: &Account) -> Self {
         let valid = domain.is_valid();
-        let dns = |record: Record| {
-            let Record {
-                name,
-                kind,
-                host,
-                data,
-                valid,
-            } = record;
-            let dns = Dns {
-                valid,
-                kind,
-                host,
-                data,
-            };
-            (name, dns)
-        };
         let user = |borrower: Borrower| User {
             user_id: borrower.user_id,
             username: borrower.username,
@@ -124,7 +133,7 @@ impl DomainView {
             legacy: false,
             automatic_security: domain.automatic_security,
             valid,
-            dns: domain.records.into_iter().map(dns).collect(),
+            dns: Dns::of_all(domain.records),
             subusers: domain.subusers.into_iter().map(user).collect(),
             last_validation_attempt_at: domain.checked_at,
         }

@@ -3,6 +3,7 @@
 //! Public: anyone with the mail has the links. Every link is a signed token; redirects lead only to
 //! signed URLs, and a `GET` has no effect except being counted.
 
+mod host;
 mod landing;
 mod page;
 #[cfg(test)]
@@ -19,6 +20,8 @@ use posthaste_render::{CLICK_PATH, KeyRing, OPEN_PATH, PREFERENCES_PATH, UNSUBSC
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
 
+pub use host::KnownHosts;
+
 /// The dependencies of the handlers.
 #[derive(Clone)]
 pub struct App {
@@ -27,6 +30,8 @@ pub struct App {
     pub events: Queue,
     /// Verifies tokens; those of an older secret are valid while the ring holds it.
     pub keys: KeyRing,
+    /// The hosts under which not every link works.
+    pub hosts: KnownHosts,
     pub clock: Clock,
     pub entropy: Entropy,
 }
@@ -38,6 +43,7 @@ impl App {
             store: platform.store()?,
             events: platform.queue("EVENTS_QUEUE_URL")?,
             keys: platform.env().parsed("STACK_SECRET")?,
+            hosts: KnownHosts::default(),
             clock: platform.clock(),
             entropy: platform.entropy(),
         })

@@ -10,7 +10,7 @@ async fn reference() {
 }
 
 fn described() -> Reference {
-    const GONE: &str = "The link is not one of this service's.";
+    const GONE: &str = "The link is not one of this service's, or was opened under the branded host of another account.";
     let link = |operation: Operation| {
         operation
             .extension()

@@ -28,7 +28,7 @@ pub(crate) struct Visit {
     page: String,
 }
 
-/// The visit of a signed link. Any other link is rejected with an error page.
+/// The visit of a signed link. Any other link, and one under the host of another account, is rejected with an error page.
 impl FromRequestParts<App> for Visit {
     type Rejection = Response;
 
@@ -39,10 +39,15 @@ impl FromRequestParts<App> for Visit {
         let Ok(address) = RequestUrl::from_request_parts(parts, app).await;
         let token = query.text(TOKEN_PARAMETER);
         let token = token.and_then(|token| app.keys.verify(token).ok());
+        let token = token.ok_or_else(gone)?;
+        let opened = (token.host.as_deref(), &parts.headers);
+        if !app.hosts.permit(&app.store, &app.clock, opened).await {
+            return Err(gone());
+        }
         let agent = parts.headers.get(header::USER_AGENT);
         let agent = agent.and_then(|agent| agent.to_str().ok()).unwrap_or("");
         Ok(Self {
-            token: token.ok_or_else(gone)?,
+            token,
             agent: agent.chars().take(LONGEST_AGENT).collect(),
             is_probe: parts.method == Method::HEAD,
             ip: ip.map(|ip| ip.to_string()),

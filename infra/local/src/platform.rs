@@ -69,6 +69,7 @@ fn variables(settings: &HostSettings, parts: &HostParts<'_>) -> Env {
         ("HOSTNAME_OF_SERVICE", hostname.to_string()),
         ("MAIL_HOSTNAME", hostname.to_string()),
         ("MAIL_HOST", hostname.to_string()),
+        ("LINK_TARGET", link_target(settings, parts)),
         ("BOUNCE_DOMAIN", bounce_domain(settings).to_string()),
         ("SYSTEM_SENDER", format!("no-reply@{hostname}")),
         ("HORIZON_SECONDS", settings.horizon.to_string()),
@@ -81,6 +82,14 @@ fn variables(settings: &HostSettings, parts: &HostParts<'_>) -> Env {
         let found = set.iter().find(|(known, _)| *known == name);
         found.map(|(_, value)| value.clone())
     })
+}
+
+/// What branded links are aliases of: the name in the public address, or that of the service where it has none.
+fn link_target(settings: &HostSettings, parts: &HostParts<'_>) -> String {
+    let public = parts.public_url.host().parse::<Hostname>();
+    public
+        .unwrap_or_else(|_| settings.hostname.clone())
+        .to_string()
 }
 
 fn bounce_domain(settings: &HostSettings) -> Hostname {

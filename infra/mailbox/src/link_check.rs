@@ -12,7 +12,7 @@ use linkify::{LinkFinder, LinkKind};
 use lol_html::{HtmlRewriter, Settings, element};
 use posthaste_mime::read::ParsedMail;
 use posthaste_render::{EntityContext, decode_entities, html_memory};
-use posthaste_webhook::{PostOutcome, UrlProblem, WebhookClient, check_url};
+use posthaste_webhook::{PostOutcome, UrlProblem, WebhookClient, check_link};
 use serde::Serialize;
 use tokio::time::{Instant, timeout_at};
 use url::Url;
@@ -34,7 +34,8 @@ const MOST_REDIRECTS: usize = 3;
 /// Bytes of each body that are read.
 const READ: usize = 1 << 20;
 
-/// The longest link that is shown.
+/// The longest link that is opened, and the longest redirect that is followed: a tracked link has its target in it, and
+/// is longer than what a webhook may be.
 const LONGEST_LINK: usize = 8 * 1024;
 
 /// What a link answers with, by Mailpit's names.
@@ -141,7 +142,7 @@ pub(crate) async fn check(
 
 /// The code and its words.
 async fn open(client: &WebhookClient, text: &str, follow: bool) -> (u16, String) {
-    let mut url = match check_url(text, client.guard()) {
+    let mut url = match check_link(text, client.guard(), LONGEST_LINK) {
         Ok(url) => url,
         Err(problem) => return refused(&problem),
     };
@@ -169,7 +170,7 @@ async fn open(client: &WebhookClient, text: &str, follow: bool) -> (u16, String)
 /// Where a redirect leads.
 fn next(from: &Url, target: &str, client: &WebhookClient) -> Result<Url, UrlProblem> {
     let url = from.join(target).map_err(|_| UrlProblem::Unreadable)?;
-    check_url(url.as_str(), client.guard())
+    check_link(url.as_str(), client.guard(), LONGEST_LINK)
 }
 
 fn refused(problem: &UrlProblem) -> (u16, String) {

@@ -205,7 +205,7 @@ pub(crate) const LEFT_BEHIND: [(&str, &str, &str, &str); 9] = [
         "branded links",
         "/v3/whitelabel/links?limit=500",
         "",
-        "tracked links lead to the host of this service (PublicUrl)",
+        "their records lead elsewhere: make them with POST /v3/whitelabel/links",
     ),
     (
         "reverse DNS records",

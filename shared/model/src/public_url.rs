@@ -43,6 +43,17 @@ impl PublicUrl {
         Self(format!("{scheme}://{address}"))
     }
 
+    /// Its host: a name in lower case, or an address (IPv6 in brackets).
+    pub fn host(&self) -> &str {
+        let (_, rest) = self.0.split_once("://").unwrap_or_default();
+        let authority = rest.split('/').next().unwrap_or(rest);
+        match authority.rsplit_once(':') {
+            // Otherwise the colon is inside of an address.
+            Some((host, port)) if !port.ends_with(']') => host,
+            Some(_) | None => authority,
+        }
+    }
+
     /// The URL, without a trailing `/`.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -143,6 +154,19 @@ mod tests {
             ),
         ] {
             assert_eq!(text.parse::<PublicUrl>().unwrap().as_str(), want);
+        }
+    }
+
+    #[test]
+    fn the_host_of_an_address_has_no_port() {
+        for (text, want) in [
+            ("https://post.example", "post.example"),
+            ("http://Post.Example:8080/mail/v1", "post.example"),
+            ("http://127.0.0.1:3000", "127.0.0.1"),
+            ("http://[2001:db8::1]:3000/", "[2001:db8::1]"),
+            ("http://[2001:db8::1]", "[2001:db8::1]"),
+        ] {
+            assert_eq!(text.parse::<PublicUrl>().unwrap().host(), want);
         }
     }
 

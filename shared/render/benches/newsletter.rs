@@ -84,6 +84,7 @@ fn copy(mail: &Mail, template: Option<&Compiled>, keys: &KeyRing) -> Rendered {
     let settings = effective(&AccountDefaults::default(), mail);
     let links = Links {
         base: "https://links.example.test",
+        host: None,
         keys,
         account: &AccountId::from_bytes([1; 10]),
         message: &MessageId::from_bytes([2; 16]),

@@ -21,6 +21,8 @@ pub const TOKEN_PARAMETER: &str = "upn";
 pub struct Links<'a> {
     /// The tracking host with its scheme, `https://links.example.com`; a trailing slash is ignored.
     pub base: &'a str,
+    /// The host of `base`, where it is the account's own: its links work under no other account's.
+    pub host: Option<&'a str>,
     pub keys: &'a KeyRing,
     pub account: &'a AccountId,
     pub message: &'a MessageId,
@@ -102,7 +104,9 @@ impl<'a> Maker<'a> {
             },
             None => LinkAction::Unsubscribe,
         };
-        Some(format!("mailto:{mailbox}?subject={}", self.token(action)))
+        // A mail comes to the service's own domain.
+        let token = self.token(action, None);
+        Some(format!("mailto:{mailbox}?subject={token}"))
     }
 
     fn base(&self) -> &str {
@@ -110,17 +114,18 @@ impl<'a> Maker<'a> {
     }
 
     fn url(&self, path: &str, action: LinkAction) -> String {
-        let token = self.token(action);
+        let token = self.token(action, self.links.host);
         format!("{}{path}?{TOKEN_PARAMETER}={token}", self.base())
     }
 
-    fn token(&self, action: LinkAction) -> String {
+    fn token(&self, action: LinkAction, host: Option<&str>) -> String {
         self.links.keys.sign(&LinkToken {
             account: self.links.account.clone(),
             message: self.links.message.clone(),
             recipient: self.copy.recipient,
             email: self.copy.mailbox.email.as_str().to_owned(),
             issued: self.links.now,
+            host: host.map(str::to_owned),
             action,
         })
     }

@@ -27,6 +27,9 @@ const DOMAIN: &[u8] = b"posthaste tracking link 1\0";
 /// The version of the fields; a reader refuses unknown versions.
 const VERSION: u8 = 1;
 
+/// The version of a token that names the host it was made for.
+const VERSION_WITH_HOST: u8 = 2;
+
 /// The part of a mail that contains a link; the `type` of `url_offset`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkPart {
@@ -68,6 +71,9 @@ pub struct LinkToken {
     pub email: String,
     /// When the link was made.
     pub issued: Timestamp,
+    /// The host of the account's own that the link was made with, in lower-case A-labels; none for a link with the
+    /// host that all accounts share. Under another account's host the link must not work.
+    pub host: Option<String>,
     pub action: LinkAction,
 }
 
@@ -311,8 +317,13 @@ impl LinkToken {
             | LinkAction::GroupUnsubscribe { .. }
             | LinkAction::Preferences { .. } => 0,
         };
-        let mut out = Writer::with_capacity(96 + self.email.len() + url);
-        out.byte(VERSION << 4 | self.action.code());
+        let host = self.host.as_ref().map_or(0, String::len);
+        let mut out = Writer::with_capacity(96 + self.email.len() + host + url);
+        let version = match self.host {
+            None => VERSION,
+            Some(_) => VERSION_WITH_HOST,
+        };
+        out.byte(version << 4 | self.action.code());
         out.byte(key);
         out.text(self.account.as_str());
         // Ids of the service are sixteen bytes; any other id is encoded as its text.
@@ -323,6 +334,9 @@ impl LinkToken {
         out.number(u64::from(self.recipient));
         out.text(&self.email);
         out.signed(self.issued.0);
+        if let Some(host) = &self.host {
+            out.text(host);
+        }
         self.action.write(&mut out);
         out.into_bytes()
     }
@@ -331,9 +345,11 @@ impl LinkToken {
         let mut from = WireReader::new(body);
         let head = from.byte()?;
         from.byte()?;
-        if head >> 4 != VERSION {
-            return None;
-        }
+        let has_host = match head >> 4 {
+            VERSION => false,
+            VERSION_WITH_HOST => true,
+            _ => return None,
+        };
         let account = AccountId::parse(&from.text()?).ok()?;
         let raw = from.bytes()?;
         let message = match <[u8; 16]>::try_from(raw) {
@@ -346,6 +362,7 @@ impl LinkToken {
             recipient: u32::try_from(from.number()?).ok()?,
             email: from.text()?,
             issued: Timestamp(from.signed()?),
+            host: if has_host { Some(from.text()?) } else { None },
             action: LinkAction::read(head & 0xf, &mut from)?,
         };
         from.is_empty().then_some(token)

@@ -40,6 +40,8 @@
 //! | verified sender      | `A#<account>`               | `SENDER#<id, 10 digits>`         |
 //! | pools of sending addresses | `A#<account>`         | `IPPOOLS`                        |
 //! | names of addresses   | `A#<account>`               | `REVERSEDNS`                     |
+//! | branded links        | `A#<account>`               | `LINKS`                          |
+//! | host of branded links | `BRANDED#<host>`          | `BRANDED`                        |
 //! | alert                | `A#<account>`               | `ALERT#<id, 10 digits>`          |
 //! | name to send from    | `A#<account>`               | `FROM#<domain or address>`       |
 //! | request with a key   | `ONCE#<account>#<hash>`     | `ONCE`                           |
@@ -226,6 +228,14 @@ impl Key {
 
     pub(crate) fn reverse_dns(account: &AccountId) -> Self {
         Self::of_account(account, "REVERSEDNS")
+    }
+
+    pub(crate) fn link_branding(account: &AccountId) -> Self {
+        Self::of_account(account, "LINKS")
+    }
+
+    pub(crate) fn branded_host(host: &str) -> Self {
+        Self::new(format!("BRANDED#{host}"), "BRANDED")
     }
 
     pub(crate) fn alert(account: &AccountId, id: i64) -> Self {

@@ -8,7 +8,7 @@
 //! | `table` | nothing: the primitives of rows, transactions, expressions, expiry |
 //! | `key` | the primary key of every row, in one table |
 //! | `access` | accounts, API keys, sessions, allowed networks, attempts, allowances, rates, settings |
-//! | `identity` | domains, verified senders, addresses to forward to, system mails, pools of sending addresses |
+//! | `identity` | domains, verified senders, addresses to forward to, system mails, pools of sending addresses, branded links |
 //! | `mail` | templates, copies of recipients and their events, visits, the search |
 //! | `schedule` | due rows, scheduled mail, batches and what they hold back, alerts |
 //! | `lists` | suppressions, unsubscribe groups |
@@ -49,10 +49,11 @@ pub use access::{
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
 pub use identity::{
-    Borrower, Counted, CountedMail, DkimKey, Domain, ForwardTo, IpPools, Lent, MOST_IP_POOLS,
-    MOST_IPS_IN_POOLS, MOST_REVERSE_DNS, Resaved, ReverseDns, SYSTEM_MAIL_PAUSE,
-    SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT, SYSTEM_MAILS_PER_ADDRESS, SenderAuthority,
-    SenderFields, SenderLink, SystemMail, VerifiedSender,
+    Borrower, BrandedLink, Counted, CountedMail, DkimKey, Domain, ForwardTo, IpPools, Lent,
+    LentLink, LinkBranding, MOST_BRANDED_LINKS, MOST_IP_POOLS, MOST_IPS_IN_POOLS, MOST_REVERSE_DNS,
+    Resaved, ReverseDns, SYSTEM_MAIL_PAUSE, SYSTEM_MAIL_PERIOD, SYSTEM_MAILS_PER_ACCOUNT,
+    SYSTEM_MAILS_PER_ADDRESS, SenderAuthority, SenderFields, SenderLink, SystemMail,
+    VerifiedSender,
 };
 pub use inbound::{ArrivalStage, Arriving, LostMail, ParseSetting};
 pub use key::Key;

@@ -16,6 +16,7 @@ pub mod relay;
 mod scale;
 mod services;
 mod tenant;
+mod tls_proxy;
 
 pub use api::{Api, Ask, HOME, Response};
 pub use app::TestApp;
@@ -30,3 +31,4 @@ pub use receiver::{ReceivedRequest, Receiver, Reply};
 pub use scale::{Scale, Weighed, Written};
 pub use services::{Services, TABLE, aws_at, aws_stand_in, dynamodb, table};
 pub use tenant::{Tenant, entropy, key_of};
+pub use tls_proxy::TlsProxy;

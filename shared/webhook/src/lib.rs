@@ -59,7 +59,7 @@ mod wire;
 
 pub use client::{ClientConfig, ClientError, PageHead, Post, WebhookClient};
 pub use guard::{Guard, Refusal, Why};
-pub use link::{LONGEST_URL, UrlProblem, check_url};
+pub use link::{LONGEST_URL, UrlProblem, check_link, check_url};
 pub use oauth::{OauthCredentials, Tokens};
 pub use outcome::{HttpAnswer, PostOutcome, RequestStage, RetryAfter, TokenProblem};
 pub use resolve::Names;

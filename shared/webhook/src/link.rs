@@ -6,14 +6,15 @@ use url::{Host, Url};
 
 use crate::{Guard, Refusal};
 
-/// The longest URL accepted, in bytes.
+/// The longest URL that is posted to, in bytes.
 pub const LONGEST_URL: usize = 2048;
 
 /// Why a URL is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlProblem {
-    #[error("the URL is longer than {LONGEST_URL} bytes")]
-    TooLong,
+    /// It has more than so many bytes.
+    #[error("the URL is longer than {0} bytes")]
+    TooLong(usize),
     #[error("the URL holds white space or control characters")]
     Blank,
     #[error("the text is not a URL")]
@@ -34,8 +35,13 @@ pub enum UrlProblem {
 /// is checked when it is resolved. `user:password@` is stored and sent as HTTP Basic; a fragment,
 /// which is never sent, is dropped.
 pub fn check_url(text: &str, guard: &Guard) -> Result<Url, UrlProblem> {
-    if text.len() > LONGEST_URL {
-        return Err(UrlProblem::TooLong);
+    check_link(text, guard, LONGEST_URL)
+}
+
+/// The same for a URL that is opened, of at most `longest` bytes.
+pub fn check_link(text: &str, guard: &Guard, longest: usize) -> Result<Url, UrlProblem> {
+    if text.len() > longest {
+        return Err(UrlProblem::TooLong(longest));
     }
     // The URL standard silently drops tabs and line feeds; the caller meant something else.
     if text.chars().any(|c| c.is_control() || c.is_whitespace()) {
@@ -170,7 +176,7 @@ mod tests {
         let longer = format!("{longest}x");
         assert_eq!(
             check_url(&longer, &Guard::default()),
-            Err(UrlProblem::TooLong)
+            Err(UrlProblem::TooLong(LONGEST_URL))
         );
     }
 

@@ -39,6 +39,7 @@ fn copy(mail: &Mail) -> Result<Rendered, RenderError> {
     let settings = effective(&AccountDefaults::default(), mail);
     let links = Links {
         base: "https://links.example.test",
+        host: None,
         keys: &keys,
         account: &AccountId::from_bytes([1; 10]),
         message: &MessageId::from_bytes([2; 16]),

@@ -29,6 +29,7 @@ pub(crate) struct Ids {
     template: String,
     version: String,
     domain: i64,
+    link: i64,
     sender: i64,
     group: i64,
     alert: i64,
@@ -60,6 +61,7 @@ impl Ids {
             template: format!("d-{}", "0a".repeat(16)),
             version: "00000000-0000-4000-8000-00000000abce".to_owned(),
             domain: 987_654,
+            link: 987_654,
             sender: 987_654,
             group: 987_654,
             alert: 987_654,
@@ -108,6 +110,10 @@ impl Ids {
         let domain = json!({"domain": "theirs.example"});
         let domain = house
             .made(post.clone(), "/v3/whitelabel/domains", &domain)
+            .await;
+        let link = json!({"domain": "theirs.example", "subdomain": "links", "default": true});
+        let link = house
+            .made(post.clone(), "/v3/whitelabel/links", &link)
             .await;
         let sender = json!({"nickname": "theirs", "from_email": "me@theirs.example",
             "reply_to": "me@theirs.example", "from_name": "Me", "address": "1 Street",
@@ -197,6 +203,7 @@ impl Ids {
             version: text(&version, "id"),
             template,
             domain: domain["id"].as_i64().expect("an id"),
+            link: link["id"].as_i64().expect("an id"),
             sender: sender["id"].as_i64().expect("an id"),
             group,
             alert: alert["id"].as_i64().expect("an id"),
@@ -226,6 +233,7 @@ impl Ids {
             "template_id" => self.template.clone(),
             "version_id" => self.version.clone(),
             "id" if route.path.contains("/domains/") => self.domain.to_string(),
+            "id" if route.path.contains("/whitelabel/links/") => self.link.to_string(),
             "id" if route.path.contains("/verified_senders/") => self.sender.to_string(),
             "sender_id" => self.sender.to_string(),
             "group_id" => self.group.to_string(),
@@ -261,6 +269,7 @@ impl Ids {
         let id = match route.path {
             path if path.starts_with("/v3/verified_senders") => self.sender.to_string(),
             path if path.starts_with("/v3/asm") => self.group.to_string(),
+            path if path.starts_with("/v3/whitelabel/links") => self.link.to_string(),
             path if path.starts_with("/v3/whitelabel") => self.domain.to_string(),
             _ => self.webhook.clone(),
         };

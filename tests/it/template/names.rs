@@ -47,6 +47,7 @@ fn a_host_name_is_the_same_to_the_template_and_to_the_functions() {
         ("HostnameOfService", "bounce."),
         ("BounceDomain", ""),
         ("InboundHostname", ""),
+        ("LinkTarget", ""),
     ] {
         let parameter = Parameter::of(&template, parameter);
         assert_eq!(parameter.longest, LONGEST_HOSTNAME - below.len());
@@ -88,7 +89,12 @@ fn a_host_name_is_the_same_to_the_template_and_to_the_functions() {
         assert!(!parameter.takes("Mail.example"));
     }
     let empty = |name| Parameter::of(&template, name).takes("");
-    assert!(empty("BounceDomain") && empty("InboundHostname") && !empty("HostnameOfService"));
+    assert!(
+        empty("BounceDomain")
+            && empty("InboundHostname")
+            && empty("LinkTarget")
+            && !empty("HostnameOfService")
+    );
 }
 
 #[test]
@@ -223,6 +229,7 @@ async fn no_function_starts_with_a_name_or_a_number_that_it_cannot_work_with() {
             ("HOSTNAME_OF_SERVICE", "a b"),
             ("MAIL_HOSTNAME", "m\u{e4}il.example"),
             ("MAIL_HOST", "x..y"),
+            ("LINK_TARGET", "x..y"),
             ("BOUNCE_DOMAIN", "-"),
             ("PUBLIC_URL", "post.example"),
             ("TRACKING_URL", "https://post.example?a"),
@@ -269,6 +276,7 @@ async fn no_function_starts_with_a_name_or_a_number_that_it_cannot_work_with() {
         ("webhook-fanout", "BOUNCE_DOMAIN"),
         ("sender-identity", "BOUNCE_DOMAIN"),
         ("sender-identity", "MAIL_HOST"),
+        ("sender-identity", "LINK_TARGET"),
         ("sender-identity", "PUBLIC_URL"),
         ("mail-send", "RATE_LIMIT"),
         ("mail-send", "DUE_SHARDS"),

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
+mod branded_links;
 mod domains;
 mod lending;
 mod limits;
@@ -56,6 +57,7 @@ impl TestApp {
         let zone = Arc::new(Zone::default());
         let mut services = Services::start().await.part(Resolver::Zone(zone.clone()));
         services = services.var("SPF", "include:spf.post.example");
+        services = services.var("TRACKING_URL", "https://track.post.example/");
         if trusting {
             services = services.any_sender();
         }

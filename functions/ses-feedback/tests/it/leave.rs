@@ -17,6 +17,7 @@ fn token(service: &TestApp, action: LinkAction) -> LinkToken {
         recipient: 3,
         email: EMAIL.to_owned(),
         issued: service.hand.now(),
+        host: None,
         action,
     }
 }

@@ -128,6 +128,7 @@ async fn a_complaint_without_a_report_finds_its_copy_by_its_link() {
         recipient: 3,
         email: EMAIL.to_owned(),
         issued: service.hand.now(),
+        host: None,
         action: LinkAction::Unsubscribe,
     });
     let fbl = "fbl@bounce.post.example";

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
+mod hosts;
 mod machines;
 mod preferences;
 
@@ -42,12 +43,18 @@ impl TestApp {
     }
 
     fn link(&self, path: &str, action: LinkAction) -> String {
+        self.link_of(None, path, action)
+    }
+
+    /// A link that was made with a host of the account's own, or without one.
+    fn link_of(&self, host: Option<&str>, path: &str, action: LinkAction) -> String {
         let token = LinkToken {
             account: self.account.clone(),
             message: MessageId::from_bytes([5; 16]),
             recipient: 3,
             email: EMAIL.to_owned(),
             issued: Timestamp(1),
+            host: host.map(str::to_owned),
             action,
         };
         format!("{path}?upn={}", self.keys.sign(&token))

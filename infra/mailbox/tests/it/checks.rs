@@ -102,6 +102,26 @@ async fn links_answer_with_their_codes() {
     assert_eq!(followed["Links"][3]["Status"], "too many redirects");
 }
 
+#[tokio::test]
+async fn a_link_is_opened_up_to_8_kb() {
+    let (b, base) = with_links(Guard::with_loopback()).await;
+    let long = |bytes: usize| {
+        let path = format!("{base}/ok?");
+        format!("{path}{}", "a".repeat(bytes - path.len()))
+    };
+    // A webhook's URL ends at 2,048; one of 8,193 is not among the links.
+    let links = [2_048, 2_049, 8_192, 8_193].map(long);
+    let body = links.map(|link| format!("<a href='{link}'>x</a>"));
+    b.deliver(&["a@x.example"], html(&body.concat())).await;
+    let report = b.get("/api/v1/message/latest/link-check").await.json();
+    let codes: Vec<_> = codes(&report, "")
+        .into_iter()
+        .map(|(url, code)| (url.len(), code))
+        .collect();
+    assert_eq!(codes, [(2_048, 200), (2_049, 200), (8_192, 200)]);
+    assert_eq!(report["Errors"], 0);
+}
+
 /// A stranger's mail must not make the host call what only the host can reach.
 #[tokio::test]
 async fn links_to_private_addresses_are_not_opened() {

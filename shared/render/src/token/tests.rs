@@ -42,15 +42,17 @@ fn any_token() -> impl Strategy<Value = LinkToken> {
         any::<u32>(),
         ".*",
         any::<i64>(),
+        prop::option::of("[a-z0-9.-]{1,60}"),
         any_action(),
     )
         .prop_map(
-            |(account, message, recipient, email, issued, action)| LinkToken {
+            |(account, message, recipient, email, issued, host, action)| LinkToken {
                 account: AccountId::from_bytes(account),
                 message,
                 recipient,
                 email,
                 issued: Timestamp(issued),
+                host,
                 action,
             },
         )
@@ -91,7 +93,8 @@ proptest! {
     #[test]
     fn a_signed_body_of_any_form_reads_or_is_refused(mut body in prop::collection::vec(any::<u8>(), 2..200)) {
         let keys = ring(&[(1, &NEW)]);
-        body[0] = VERSION << 4 | body[0] & 0xf;
+        let version = if body[0] & 0x10 == 0 { VERSION } else { VERSION_WITH_HOST };
+        body[0] = version << 4 | body[0] & 0xf;
         body[1] = 1;
         let tag = keys.current.1.clone().chain_update(&body).finalize().into_bytes();
         body.extend(&tag[..TAG]);
@@ -108,6 +111,7 @@ fn token(action: LinkAction) -> LinkToken {
         recipient: 2,
         email: "ann@example.com".to_owned(),
         issued: Timestamp(1_795_820_482),
+        host: None,
         action,
     }
 }

@@ -27,6 +27,7 @@ impl TestApp {
     pub(crate) fn links(&self) -> Links<'_> {
         Links {
             base: BASE,
+            host: None,
             keys: &self.keys,
             account: &self.account,
             message: &self.message,

@@ -64,6 +64,9 @@ pub struct Account {
     /// Changes with every change of the mail and tracking settings; 0 while there are none.
     #[serde(default)]
     pub settings: u64,
+    /// Changes with every change of its branded links; 0 while there have never been any.
+    #[serde(default)]
+    pub links: u64,
     /// Whether the account has a sending allowance ([`Store::spend_credits`]).
     #[serde(default)]
     pub metered: bool,
@@ -104,6 +107,7 @@ impl Account {
             gzip: true,
             allow_list: 0,
             settings: 0,
+            links: 0,
             metered: false,
             website_disabled: false,
             ips: Vec::new(),

@@ -15,6 +15,7 @@
 //! | template | names and subjects of all versions 250 KB, 300 versions | [`TEMPLATE`] |
 //! | texts of a version | parts of 300 KB | [`VERSION_TEXT`] |
 //! | domain | 1,000 borrowers | [`DOMAIN`] |
+//! | branded links | 50, names of 253 characters | [`BRANDED_LINKS`] |
 //! | account | 1,000 sending addresses | [`ACCOUNT`] |
 //! | API key | 1,000 known scopes, name 255 characters | [`API_KEY`] |
 //! | holds of an account | 100 batches | [`HOLDS`] |
@@ -24,7 +25,7 @@
 //! | address to forward to | an address of 320 characters, a hash | [`SMALL`] |
 //! | unsubscribe group | name 30 characters, description 100 | [`SMALL`] |
 //! | piece of a later mail, batch entry | 50 earlier seconds | [`SMALL`] |
-//! | access attempt, job that posts events again, rate window, allowance, counter, allowed IP, batch, first open or click, mark (reported, counted, erased, shared raw mail), received mail, idempotency key, mailed link, session of the console and link that opens one, name or hostname held, listed minute | a fixed form; keys below 2 KB | [`SMALL`] |
+//! | access attempt, job that posts events again, rate window, allowance, counter, allowed IP, batch, first open or click, mark (reported, counted, erased, shared raw mail), received mail, idempotency key, mailed link, session of the console and link that opens one, name or hostname held, host of branded links, listed minute | a fixed form; keys below 2 KB | [`SMALL`] |
 
 /// Of a recipient's copy.
 pub const COPY: usize = 390_000;
@@ -58,6 +59,9 @@ pub const VERSION_TEXT: usize = 301_000;
 
 /// Of an authenticated domain.
 pub const DOMAIN: usize = 200_000;
+
+/// Of the branded links of an account.
+pub const BRANDED_LINKS: usize = 40_000;
 
 /// Of an API key.
 pub const API_KEY: usize = 60_000;
