@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use posthaste_identity::Signer;
-use posthaste_mime::{BuildError, LARGEST_MAIL, Outgoing, Stamp};
+use posthaste_mime::{BuildError, Outgoing, Stamp};
 use posthaste_model::{
     AccountId, DropReason, EmailAddress, Event, Mail, Masked, Millis, RecipientCopy,
 };
@@ -305,7 +305,7 @@ fn finished(
     match built {
         // The effect of templates, footers, substitutions and links on the size was not known
         // before.
-        Ok(bytes) if bytes.len() >= largest(mail) => {
+        Ok(bytes) if bytes.len() >= crate::submitted::largest(mail) => {
             Err(Unbuilt::Mail(DropReason::Unsendable(TOO_LARGE.to_owned())))
         }
         Ok(bytes) => Ok(crate::dkim::signed(signer, bytes)),
@@ -393,15 +393,5 @@ async fn is_spam(app: &App, context: JobContext<'_>, bytes: &[u8]) -> bool {
             spam.blocks(&job.message, bytes, settings, now).await
         }
         None => false,
-    }
-}
-
-/// The size limit of a copy in octets. A mail submitted whole was measured on arrival: headers
-/// added since do not count.
-fn largest(mail: &Mail) -> usize {
-    const HEADERS: usize = 64 << 10;
-    match mail.submitted {
-        Some(_) => LARGEST_MAIL + HEADERS,
-        None => LARGEST_MAIL,
     }
 }

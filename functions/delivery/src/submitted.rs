@@ -51,3 +51,13 @@ pub(crate) fn build(
     };
     pass_on(whole.mime.bytes(), &changes, stamp)
 }
+
+/// The size limit of a copy in octets. A mail submitted whole was measured on arrival: headers
+/// added since do not count.
+pub(crate) fn largest(mail: &Mail) -> usize {
+    const HEADERS: usize = 64 << 10;
+    match mail.submitted {
+        Some(_) => posthaste_mime::LARGEST_MAIL + HEADERS,
+        None => posthaste_mime::LARGEST_MAIL,
+    }
+}
