@@ -107,14 +107,12 @@ impl Ids {
         let version = json!({"name": "theirs", "subject": "theirs", "html_content": "theirs"});
         let path = format!("/v3/templates/{template}/versions");
         let version = house.made(post.clone(), &path, &version).await;
-        let domain = json!({"domain": "theirs.example"});
-        let domain = house
-            .made(post.clone(), "/v3/whitelabel/domains", &domain)
-            .await;
-        let link = json!({"domain": "theirs.example", "subdomain": "links", "default": true});
-        let link = house
-            .made(post.clone(), "/v3/whitelabel/links", &link)
-            .await;
+        let own = json!({"domain": "theirs.example", "subdomain": "links", "default": true});
+        let path = "/v3/whitelabel/links";
+        let link = house.made(post.clone(), path, &own).await;
+        let path = "/v3/whitelabel/domains";
+        let own = json!({"domain": "theirs.example"});
+        let domain = house.made(post.clone(), path, &own).await;
         let sender = json!({"nickname": "theirs", "from_email": "me@theirs.example",
             "reply_to": "me@theirs.example", "from_name": "Me", "address": "1 Street",
             "city": "Town", "country": "Land"});
