@@ -21,6 +21,7 @@ import urllib.parse
 import urllib.request
 
 import access
+import composed
 import run
 import scheduled
 import secure
@@ -210,7 +211,7 @@ def stolen(browser, host, checks, cookies):
     checks.that("stolen" not in names, f"a stolen cookie made a key: {names}")
 
 
-def looks(browser, host, checks, folder, cookies):
+def looks(browser, host, checks, folder, cookies, more):
     """Every page on both screens, light and dark, and as narrow and wide as screens are."""
     bounced = found(host, 'subject="A first mail"')
     long = found(host, 'subject LIKE "A subject that goes on%"')
@@ -228,6 +229,7 @@ def looks(browser, host, checks, folder, cookies):
         **suppressions.pages(host),
         **scheduled.pages(host),
         **access.pages(host, call),
+        **more,
     }
     sizes = None
     for screen, size in [("laptop", run.LAPTOP), ("phone", run.PHONE), ("narrow", NARROW), ("wide", WIDE)]:
@@ -321,6 +323,7 @@ def main():
             scheduled.journey(page, host, checks)
             suppressions.without_scopes(browser, host, checks)
             scheduled.without_scopes(browser, host, checks)
+            kept = composed.journey(page, browser, host, checks)
             run.fill(host)
             run.wait_for(host, [">dropped</b>", ">deferred</b>", ">scheduled <time"])
             cookies = page.context.cookies()
@@ -328,7 +331,7 @@ def main():
             access.sessions(page, host, checks)
             access.few_scopes(browser, host, checks, call, options.screenshots, look)
             access.fill(host, call)
-            looks(browser, host, checks, options.screenshots, cookies)
+            looks(browser, host, checks, options.screenshots, cookies, {"mail-kept": kept})
             access.empty(host, call)
             access.allow_list(page, host, checks, call)
             without_script(browser, host, checks, cookies)
@@ -336,7 +339,7 @@ def main():
             refusals(page, host, checks)
             stolen(browser, host, checks, cookies)
             secure.session(browser, host, checks, call)
-            expected = ("401", "400", "404")
+            expected = ("401", "400", "404", *composed.REFUSED)
             wrong = [text for text in wrong if not any(status in text for status in expected)]
             checks.that(not wrong, f"errors of the pages: {wrong}")
             access.locked_out(page, host, checks)

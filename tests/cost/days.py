@@ -8,7 +8,9 @@ A model: each quantity says where its count is from. That of an outage is held b
 (functions/delivery/tests/it/outage.rs), the others are read from the code that is named.
 """
 
-from bill import MILLION, PRICES, Line, polled
+import math
+
+from bill import MILLION, OF_AN_ITEM, PRICES, Line, polled
 from units import KB, chunks
 
 WAITING = 100_000
@@ -127,6 +129,25 @@ def received(mails=MILLION):
     ]
 
 
+def kept(packed, days, mails=MILLION):
+    """Composed mails that an account keeps for so many days, each of so many bytes once compressed:
+    shared/kept/src/lib.rs. Small ones are rows, in base64; the row of the copy is written anyway."""
+    in_table = packed <= 4 * KB
+    row = math.ceil(packed * 4 / 3) + 150
+    month = days / 30
+    if in_table:
+        gigabytes = mails * (row + OF_AN_ITEM) / 1e9 * month
+        return [
+            Line("DynamoDB", "dynamodb_write", mails * chunks(row, KB)),
+            Line("DynamoDB", "dynamodb_gb_month", gigabytes),
+            Line("DynamoDB", "dynamodb_backup_gb_month", gigabytes),
+        ]
+    return [
+        Line("S3", "s3_put", mails),
+        Line("S3", "s3_gb_month", mails * packed / 1e9 * month),
+    ]
+
+
 def viewed(pages=MILLION):
     """Views of the console's overview, a minute apart, so that nothing is held in memory: functions/console/src/pages/
     overview.rs. The browser holds the style and the script."""
@@ -174,6 +195,9 @@ def main():
     print(f"\nA million mails that wait for an hour: ${dollars(outage(3600, MILLION)):.2f}. Per million:\n")
     table({"opens, or clicks": opened(), "scheduled mails": scheduled(), "received mails": received(),
            "views of the console": viewed()})
+    print("A million mails that their account keeps, by their compressed bytes and their days:\n")
+    sizes = {"1.3 KB": 1_300, "4 KB": 4 * KB, "60 KB": 60_000}
+    table({f"{name}, {days} days": kept(size, days) for name, size in sizes.items() for days in (7, 30)})
     ses = PRICES["ses_mail"]
     print(f"SES's own price of a million received mails: ${MILLION * ses['dollars'] / ses['per']:.0f}, and its chunks.")
     print(f"Ten thousand starts: ${dollars(starts()):.3f}.")

@@ -14,7 +14,7 @@ fn level(name: &str) -> Option<u8> {
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
         | "posthaste-listen" | "posthaste-identity" | "posthaste-secrets" | "posthaste-spam" => 2,
-        "posthaste-http" | "posthaste-smtpd" => 3,
+        "posthaste-http" | "posthaste-kept" | "posthaste-smtpd" => 3,
         "posthaste-runtime" => 4,
         "posthaste-erasure" | "posthaste-notices" | "posthaste-outage" | "posthaste-replay" => 5,
         "posthaste-mailbox" => 6,

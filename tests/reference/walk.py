@@ -43,6 +43,8 @@ UNREACHED = {
     "GET /v3/verified_senders/verify/{token}": "its token is in a mail",
     "GET /forwards/confirm/{token}": "its token is in a mail: tests/it/journeys/forwards.rs",
     "POST /forwards/confirm/{token}": "its token is in a mail",
+    "GET /v3/messages/{msg_id}/content": "the account keeps no mail: functions/activity/tests/it/kept.rs",
+    "POST /v3/messages/{msg_id}/send_again": "the account keeps no mail",
     "GET /console": "a page for browsers: tests/browser/console.py",
     "GET /console/{page}": "a page for browsers",
     "GET /console/{page}/{id}": "a page for browsers",

@@ -46,18 +46,25 @@ OWN_RING = {("secretsmanager:GetSecretValue", "SecretRing"): "a ring of the owne
 FILTER = "a spam filter, which is no part of the stack: shared/runtime/src/held.rs"
 OUTAGE = "an outage of the relay that lasts: delivery's tests/it/outage"
 PAGES = "pages for a browser: tests/browser/console.py"
+KEPT = "mail that an account keeps: activity's tests/it/kept"
 FAR = "work that is due in more than fifteen minutes: its tests/it"
 # Rights that no journey here uses, and the test that does.
 NOT_TAKEN = {
-    "account-settings": {("sqs:SendMessage", "SendQueue"): "confirms an address to forward to by a mail: its tests/it"},
+    "account-settings": {
+        ("sqs:SendMessage", "SendQueue"): "confirms an address to forward to by a mail: its tests/it",
+        ("ses:GetAccount", "*"): "SES's limits: its tests/it",
+    },
+    "activity": {("s3:GetObject", "Bucket/kept/*"): KEPT},
     "console": {
         **OWN_RING,
+        ("s3:GetObject", "Bucket/kept/*"): KEPT,
         ("ses:GetAccount", "*"): PAGES,
     },
     "delivery": {
         **OWN_RING,
         ("secretsmanager:GetSecretValue", "OutgoingFilterSecret"): FILTER,
         ("s3:PutObject", "Bucket/waiting/*"): OUTAGE,
+        ("s3:PutObject", "Bucket/kept/*"): KEPT,
         ("ses:SendEmail", "identity/*"): "SES's API takes raw mail by this action or by SendRawEmail; only it says which",
         ("ses:SendEmail", "configuration-set/*"): "the same",
         ("ses:SendEmail", "configuration-set/${ConfigurationSet}"): "the same",
@@ -82,12 +89,14 @@ NOT_TAKEN = {
         ("sqs:SendMessage", "InboundQueue"): RECEIVING,
     },
     "ips": {("ses:GetDedicatedIps", "*"): "dedicated addresses, which the emulator has not: its tests/it"},
+    "mail-send": {("s3:GetObject", "Bucket/kept/*"): KEPT},
     "mail-batch": {("sqs:SendMessage", "SendQueue"): "a pause that ends: its tests/it"},
     "parse-settings": {("sqs:SendMessage", "InboundQueue"): "a replay of lost mails: its tests/it"},
     "schedule-sweep": {
         ("s3:GetObject", "Bucket/inbound/*"): "the erasure of an address: activity's tests/it/erase",
         ("s3:DeleteObject", "Bucket/inbound/*"): "the same",
         ("s3:DeleteObject", "Bucket/mail/*"): "the same",
+        ("s3:DeleteObject", "Bucket/kept/*"): KEPT,
         ("s3:GetObject", "Bucket/waiting/*"): OUTAGE,
         ("s3:PutObject", "Bucket/waiting/*"): OUTAGE,
         ("s3:DeleteObject", "Bucket/waiting/*"): OUTAGE,
@@ -101,6 +110,7 @@ NOT_TAKEN = {
         ("ses:GetEmailIdentity", "identity/*"): "the DNS of a domain, which the emulator has not",
         ("ses:PutEmailIdentityDkimSigningAttributes", "identity/*"): "the same",
     },
+    "subusers": {("s3:DeleteObject", "Bucket/kept/*"): KEPT},
     "ses-feedback": {
         **OWN_RING,
         ("s3:GetObject", "Bucket/bounces/*"): "bounces by mail: its tests/it/mails",

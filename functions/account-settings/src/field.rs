@@ -1,6 +1,7 @@
 //! The types of the fields of settings: how a value is shown, and which values are accepted.
 
 use posthaste_model::{EmailAddress, Problems, TlsVersion};
+use posthaste_store::KEPT_DAYS;
 use serde_json::Value;
 
 /// Entries of the address whitelist.
@@ -23,6 +24,8 @@ pub(crate) enum Slot<'a> {
     OptionalText(&'a mut Option<String>, usize),
     /// 1 to 3650 days, or none.
     Days(&'a mut Option<u16>),
+    /// One of [`KEPT_DAYS`].
+    KeptDays(&'a mut u16),
     /// 1 to 10.
     Score(&'a mut u8),
     /// Addresses and domains, stored as they compare.
@@ -48,6 +51,7 @@ impl Slot<'_> {
                 own.as_deref().unwrap_or_default().into()
             }
             Self::Days(own) => (*own).into(),
+            Self::KeptDays(own) => (*own).into(),
             Self::Score(own) => (*own).into(),
             Self::Entries(own) => own.as_slice().into(),
             Self::Address(own) => own.as_deref().into(),
@@ -74,6 +78,7 @@ impl Slot<'_> {
             | Self::OptionalFlag(_)
             | Self::Text(..)
             | Self::OptionalText(..)
+            | Self::KeptDays(_)
             | Self::Score(_)
             | Self::Entries(_)
             | Self::TlsVersion(_) => {}
@@ -89,6 +94,13 @@ impl Slot<'_> {
                 *own = Some(text(value, most)?).filter(|text| !text.is_empty());
             }
             Self::Days(own) => *own = Some(number(value, 3650, " days")?),
+            Self::KeptDays(own) => {
+                let days = KEPT_DAYS.into_iter();
+                let days = days
+                    .filter(|days| value.as_u64() == Some(u64::from(*days)))
+                    .last();
+                *own = days.ok_or("must be 1, 3, 7, 14 or 30")?;
+            }
             Self::Score(own) => *own = number(value, 10, "")?,
             Self::Entries(own) => {
                 let list = value.as_array().ok_or("must be a list")?;

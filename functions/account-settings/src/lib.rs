@@ -15,9 +15,13 @@ mod table;
 mod teammates;
 mod user;
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use axum::http::Method;
+use posthaste_cache::Cache;
 use posthaste_http::{Access, Authorizer, Caller, GatewayName, JsonBody, Query, Routes};
+use posthaste_mailer::{Ses, SesAccount};
 use posthaste_notices::Notices;
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
@@ -34,8 +38,9 @@ pub struct App {
     pub notices: Notices,
     /// What mails cost.
     pub prices: Prices,
-    /// Whether mail leaves by SES.
-    pub by_ses: bool,
+    /// SES, where mail leaves by it.
+    pub ses: Option<Ses>,
+    known_limits: Arc<Cache<(), SesAccount>>,
 }
 
 impl App {
@@ -51,7 +56,12 @@ impl App {
                 service: price("SERVICE_PRICE")?,
                 relay: price("RELAY_PRICE")?,
             },
-            by_ses: platform.env().get("DELIVERY").as_deref() == Some("ses"),
+            ses: match (platform.part(), platform.env().get("DELIVERY").as_deref()) {
+                (Some(ses), _) => Some(ses),
+                (None, Some("ses")) => Some(Ses::new(platform.aws("DELIVERY")?, None)),
+                (None, Some(_) | None) => None,
+            },
+            known_limits: Arc::default(),
         })
     }
 }
@@ -62,13 +72,16 @@ struct AppState {
     store: Store,
     notices: Notices,
     prices: Prices,
+    ses: Option<Ses>,
+    /// As SES answered within ten seconds: it answers such calls once a second.
+    known_limits: Arc<Cache<(), SesAccount>>,
     /// The authorizer, which applies changes made by this instance at once.
     gate: Authorizer,
 }
 
 /// The function's routes, each with its scope.
 pub fn routes(app: App, gate: Authorizer) -> Routes {
-    let enforced_tls = if app.by_ses {
+    let enforced_tls = if app.ses.is_some() {
         ENFORCED_TLS_BY_SES
     } else {
         ENFORCED_TLS
@@ -77,6 +90,8 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         store: app.store,
         notices: app.notices,
         prices: app.prices,
+        ses: app.ses,
+        known_limits: app.known_limits,
         gate: gate.clone(),
     };
     let routes = teammates::routes(alerts::routes(user::routes(Routes::new(gate))));

@@ -1,15 +1,18 @@
 //! What the API reference says of these routes.
 
-use posthaste_store::AccountSettings;
+mod alerts;
+
+use posthaste_store::{AccountSettings, KEPT_DAYS};
 use posthaste_testkit::reference::{Operation, Reference, SchemaOf, schema_of, values};
 use serde_json::{Map, Value, json};
 
-use crate::alerts::{AlertBody, AlertView, MOST};
+use alerts::alerts;
+
 use crate::endpoints::SettingList;
 use crate::field::Slot;
 use crate::table::{ENFORCED_TLS, MAIL, Setting, TRACKING};
 use crate::teammates::{SubuserAccess, TeammateDetail, TeammateList};
-use crate::user::{AccountView, CostView, CreditsView, FIELDS, LONGEST};
+use crate::user::{AccountView, CostView, CreditsView, FIELDS, LONGEST, SendingLimitsView};
 use crate::{App, routes};
 
 /// Of what has no type: texts under these names.
@@ -159,6 +162,16 @@ fn calls(
     more: impl FnOnce(Operation) -> Operation,
 ) -> Reference {
     let title = setting.name.replace('_', " ");
+    let marked = |operation: Operation| {
+        match setting.name {
+        "kept_mail" => operation.extension().about(
+            "The mail of each copy is stored as it was composed, for so many days, and deleted when its recipient is \
+             erased: `GET /v3/messages/{msg_id}/content` shows it, and `POST …/send_again` sends it again. A changed \
+             setting is that of mail sent from then on.",
+        ),
+        _ => operation,
+    }
+    };
     let mut change = Operation::new(format!("Changes the setting {title}"))
         .about("What is left out stays. Takes effect within ten seconds.")
         .body_as(SchemaOf::Given(schema(setting, Side::Body)))
@@ -175,13 +188,15 @@ fn calls(
     reference
         .on(
             format!("GET {}", setting.path),
-            Operation::new(format!("Shows the setting {title}")).answers_as(
-                200,
-                "The setting.",
-                SchemaOf::Given(schema(setting, Side::Answer)),
+            marked(
+                Operation::new(format!("Shows the setting {title}")).answers_as(
+                    200,
+                    "The setting.",
+                    SchemaOf::Given(schema(setting, Side::Answer)),
+                ),
             ),
         )
-        .on(format!("PATCH {}", setting.path), more(change))
+        .on(format!("PATCH {}", setting.path), marked(more(change)))
 }
 
 /// Where a setting is.
@@ -219,6 +234,7 @@ impl Slot<'_> {
                 "description": format!("At most {most} bytes."),
             }),
             Self::Days(_) => json!({"type": ["integer", "null"], "minimum": 1, "maximum": 3650}),
+            Self::KeptDays(_) => json!({"type": "integer", "enum": KEPT_DAYS}),
             Self::Score(_) => values::integer(1, 10),
             Self::Entries(_) => values::texts(),
             Self::Address(_) => json!({"type": ["string", "null"]}),
@@ -298,6 +314,13 @@ fn user(reference: Reference) -> Reference {
                 .answers::<CostView>(200, "Amounts in US dollars, as texts."),
         )
         .on(
+            "GET /v3/user/sending_limits",
+            Operation::new("Shows how much the relay takes")
+                .about("The figures of Amazon SES, at most ten seconds old.")
+                .extension()
+                .answers::<SendingLimitsView>(200, "The limits."),
+        )
+        .on(
             "GET /v3/user/email",
             Operation::new("Shows the email address of the account").answers_as(
                 200,
@@ -347,52 +370,5 @@ fn user(reference: Reference) -> Reference {
                 "DELETE /v3/user/multifactor_authentication",
             ],
             no_log_in(),
-        )
-}
-
-fn alerts(reference: Reference) -> Reference {
-    const CONFIRMED: &str = "Nothing is sent before the address is confirmed by a mailed link; a verified sender and an address of an \
-         authenticated domain need no link.";
-    const MAILS: &str =
-        "5 such mails in 24 hours for an account with its subusers, 2 to an address.";
-    let id = |operation: Operation| operation.path("alert_id", "The number of an alert.");
-    reference
-        .on(
-            "POST /v3/alerts",
-            Operation::new("Makes an alert, which mails figures of the account")
-                .about(
-                    "A `stats_notification` mails what the account sent in the day, week or month that has ended, at \
-                     midnight UTC. A `usage_limit` mails when so many percent of the sending allowance are used, once \
-                     in its period; it is looked at every 15 minutes, and never mails for an account without an \
-                     allowance.",
-                )
-                .about(CONFIRMED)
-                .limit(MAILS)
-                .limit(format!("An account has at most {MOST} alerts."))
-                .requires(["type", "email_to"])
-                .body::<AlertBody>()
-                .answers::<AlertView>(201, "The alert."),
-        )
-        .on(
-            "GET /v3/alerts",
-            Operation::new("Lists the alerts")
-                .answers::<Vec<AlertView>>(200, "The alerts, oldest first."),
-        )
-        .on(
-            "GET /v3/alerts/{alert_id}",
-            id(Operation::new("Shows an alert")).answers::<AlertView>(200, "The alert."),
-        )
-        .on(
-            "PATCH /v3/alerts/{alert_id}",
-            id(Operation::new("Changes an alert"))
-                .about("What is left out stays, and so does the type.")
-                .about(CONFIRMED)
-                .limit(MAILS)
-                .body::<AlertBody>()
-                .answers::<AlertView>(200, "The alert."),
-        )
-        .on(
-            "DELETE /v3/alerts/{alert_id}",
-            id(Operation::new("Deletes an alert")).answers_nothing(204, "The alert is deleted."),
         )
 }

@@ -149,6 +149,14 @@ pub(crate) const MAIL: &[Setting] = &[
             enabled: Flag(forward_spam.enabled)
         )
     },
+    // An extension.
+    setting!("mail_settings" / "kept_mail" [
+        "Kept Mail",
+        "Days for which each mail is kept as it was composed, to be shown and sent again"
+    ]:
+        days: KeptDays(kept_mail.days),
+        enabled: Flag(kept_mail.enabled)
+    ),
     setting!("mail_settings" / "spam_check" [
         "Spam Checker",
         "The score from which a mail is dropped as spam, if the service has a spam filter"

@@ -2,10 +2,13 @@
 
 mod cost;
 mod credits;
+mod sending_limits;
 #[cfg(test)]
 pub(crate) use cost::CostView;
 #[cfg(test)]
 pub(crate) use credits::CreditsView;
+#[cfg(test)]
+pub(crate) use sending_limits::SendingLimitsView;
 
 use axum::Json;
 use axum::extract::State;
@@ -28,6 +31,7 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
     const TIMEZONE: &str = "/v3/user/timezone";
     const CREDITS: &str = "/v3/user/credits";
     const COST: &str = "/v3/user/cost";
+    const LIMITS: &str = "/v3/user/sending_limits";
     const TWO_FACTORS: &str = "/v3/user/multifactor_authentication";
     let scope = Access::Scope;
     let billing = |own| Access::Either(own, "billing.read");
@@ -46,6 +50,12 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
             account,
         )
         .at(Method::GET, CREDITS, billing("user.credits.read"), credits::read)
+        .at(
+            Method::GET,
+            LIMITS,
+            billing("user.credits.read"),
+            sending_limits::read,
+        )
         // All of it is billing, which a Full Access key leaves out (SPEC, "Authentication").
         .at(Method::GET, COST, scope("billing.read"), cost::read)
         .at(Method::GET, EMAIL, scope("user.email.read"), email)

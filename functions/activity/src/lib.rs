@@ -3,6 +3,7 @@
 //! jobs that erase the data of addresses.
 
 mod bounces;
+mod content;
 mod days;
 mod download;
 mod erase;
@@ -20,6 +21,7 @@ mod sums;
 
 use axum::http::Method;
 use posthaste_http::{Access, Authorizer, Routes};
+use posthaste_kept::KeptMails;
 use posthaste_model::{Clock, Entropy, PublicUrl};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::Store;
@@ -33,15 +35,19 @@ pub struct App {
     pub entropy: Entropy,
     /// Base URL of the links to downloads; if missing, the URL at which the gateway was called.
     pub public_url: Option<PublicUrl>,
+    /// The composed mails of accounts that keep them.
+    pub kept: KeptMails,
     /// Whether mails can be searched: whether `webhook-fanout` writes the rows for it.
     pub searches: bool,
 }
 
 impl App {
-    /// Reads `TABLE_NAME`, `SEARCH_DAYS`, `PUBLIC_URL` (the gateway's).
+    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `SEARCH_DAYS`, `PUBLIC_URL` (the gateway's).
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        let store = platform.store()?;
         Ok(Self {
-            store: platform.store()?,
+            kept: KeptMails::new(store.clone(), platform.blob()?),
+            store,
             clock: platform.clock(),
             entropy: platform.entropy(),
             public_url: platform.env().optional("PUBLIC_URL")?,
@@ -108,6 +114,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     const ERASEJOB: &str = "/v3/recipients/erasejob";
     const ERASEJOB_STATE: &str = "/v3/recipients/erasejob/{job_id}";
     let activity = Access::Scope("email_activity.read");
+    let read = Access::Scope("messages.content.read");
     let all = Access::Scope("stats.read");
     let named = Access::Scope("categories.stats.read");
     let names = Access::Scope("categories.read");
@@ -120,6 +127,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     of_segments(of_subusers(Routes::new(gate)))
         .at(Method::GET, "/v3/messages", activity, search::find)
         .at(Method::GET, "/v3/messages/{msg_id}", activity, message::one)
+        .at(Method::GET, content::PATH, read, content::show)
         .at(
             Method::POST,
             "/v3/messages/download",

@@ -4,6 +4,7 @@ use posthaste_store::METRICS;
 use posthaste_testkit::reference::{Operation, Reference, values};
 
 use crate::bounces::BounceStats;
+use crate::content::ComposedMail;
 use crate::download::{FileLink, Requested};
 use crate::erase::{ErasureView, Recipients, Started};
 use crate::logs::{LogDetail, LogList, LogSearch};
@@ -59,6 +60,16 @@ fn messages(reference: Reference) -> Reference {
         .on(
             "GET /v3/messages/{msg_id}",
             id(Operation::new("Shows a mail and its events"), "msg_id").answers::<MessageDetail>(200, "The mail."),
+        )
+        .on(
+            "GET /v3/messages/{msg_id}/content",
+            id(Operation::new("Shows a mail as it was composed"), "msg_id")
+                .extension()
+                .about("For accounts that keep their mail (`/v3/mail_settings/kept_mail`), until its days are over or its recipient is erased; otherwise the answer is 404, with the reason.")
+                .limit("Of each text 1 MiB is shown, of the header 64 KiB; 200 files are listed. A mail is answered whole up to 4 MiB.")
+                .query("format", values::one_of(&["parts", "raw"]), "`raw` for the message itself; `parts` when it is left out.")
+                .answers::<ComposedMail>(200, "The mail. With `format=raw` the message itself, as `message/rfc822`.")
+                .refuses(413),
         )
         .on(
             "POST /v3/messages/download",

@@ -1,7 +1,6 @@
 //! The dependencies of the pages.
 
 use posthaste_http::{Authorizer, Routes};
-use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy, PublicUrl};
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::Store;
@@ -17,8 +16,6 @@ pub struct App {
     pub entropy: Entropy,
     /// The address that pages show in commands; if missing, the one at which the gateway was called.
     pub public_url: Option<PublicUrl>,
-    /// The SES that mail leaves through, where it does.
-    pub ses: Option<Ses>,
     access_settings: access_settings::App,
     account_settings: account_settings::App,
     activity: activity::App,
@@ -34,20 +31,18 @@ impl App {
     /// `SEARCH_DAYS`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `STACK_SECRET`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER`, `DELIVERY`,
     /// `SERVICE_PRICE`, `RELAY_PRICE`, `HORIZON_SECONDS`, `MAX_WEBHOOKS`.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
-        let sender_identity = sender_identity::App::from_env(platform)?;
         Ok(Self {
             store: platform.store()?,
             clock: platform.clock(),
             entropy: platform.entropy(),
             public_url: platform.env().optional("PUBLIC_URL")?,
-            ses: sender_identity.ses.clone(),
             access_settings: access_settings::App::from_env(platform)?,
             account_settings: account_settings::App::from_env(platform)?,
             activity: activity::App::from_env(platform)?,
             api_keys: api_keys::App::from_env(platform)?,
             event_settings: event_settings::App::from_env(platform)?,
             mail_batch: mail_batch::App::from_env(platform)?,
-            sender_identity,
+            sender_identity: sender_identity::App::from_env(platform)?,
             suppressions: suppressions::App::from_env(platform)?,
         })
     }

@@ -24,6 +24,7 @@ mod assets;
 mod chart;
 mod content;
 mod frame;
+mod mail_part;
 mod pages;
 #[cfg(test)]
 mod reference;

@@ -16,6 +16,7 @@ use crate::app::AppState;
 use crate::assets;
 use crate::content::PageError;
 use crate::frame::{self, Signed};
+use crate::mail_part::{self, MAIL_PART};
 use crate::pages::{self, ConsolePage, PAGES};
 use crate::sign_in::{self, SIGN_IN};
 use crate::visit::{PageVisit, Params};
@@ -65,6 +66,9 @@ pub(crate) async fn page_of_one(
     asked: PageRequest,
     PathParams((name, id)): PathParams<(String, String)>,
 ) -> Response {
+    if name == MAIL_PART {
+        return mail_part::answer(&state, asked.browser, &asked.uri, &id).await;
+    }
     show(state, asked, &name, Some(id)).await
 }
 
@@ -93,7 +97,6 @@ async fn show(state: AppState, asked: PageRequest, name: &str, id: Option<String
         params,
         now: state.app.clock.now(),
         base: base(&gateway, state.app.public_url.as_ref()),
-        ses: state.app.ses.clone(),
         store: state.app.store.clone(),
     };
     let content = match (found, id) {

@@ -91,6 +91,9 @@ pub(crate) fn place(page: usize, pages: Option<usize>) -> String {
         None => format!("Page {}", number(page)),
     }
 }
+pub(crate) const NO_CONTENT_SCOPE: &str =
+    "The key that you signed in with lacks the scope messages.content.read.";
+pub(crate) const NOT_COMPOSED: &str = "The mail has not been composed yet.";
 
 /// The title of a page that is refused, and what its reader can do.
 pub(crate) fn refusal(status: StatusCode) -> (&'static str, &'static str) {

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use posthaste_http::Caller;
-use posthaste_mailer::Ses;
 use posthaste_model::Timestamp;
 use posthaste_store::Store;
 use url::form_urlencoded;
@@ -42,7 +41,6 @@ pub(crate) struct PageVisit {
     pub(crate) now: Timestamp,
     /// The address of the service, without a slash at its end.
     pub(crate) base: String,
-    pub(crate) ses: Option<Ses>,
     /// For what no call of the API answers.
     pub(crate) store: Store,
 }

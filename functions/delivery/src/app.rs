@@ -3,14 +3,15 @@
 use std::sync::Arc;
 
 use posthaste_blob::Blob;
+use posthaste_kept::KeptMails;
 use posthaste_mailer::{Envelope, Mailer, RelayUrl, Ses, SesSets, Smtp, SmtpConfig, Tags};
 use posthaste_model::{
     AccountId, Clock, ConfigurationSets, Entropy, Hostname, LEAVE_MAILBOX, Mail, Mailbox,
     MessageId, PublicUrl, RecipientCopy, Verp,
 };
 use posthaste_outage::OutageStore;
-use posthaste_queue::Queue;
-use posthaste_render::{KeyRing, Rendered};
+use posthaste_queue::{Job, Queue};
+use posthaste_render::{KeyRing, Links, Rendered};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::{Claimant, Store};
 
@@ -19,6 +20,7 @@ use crate::context::{JobContext, LEASE};
 use crate::cost::CopyMemory;
 use crate::dkim::Dkim;
 use crate::handed::HandedLog;
+use crate::links::LinkBase;
 use crate::relay::RelayGate;
 use crate::spam::SpamFilter;
 use crate::template::Templates;
@@ -32,6 +34,8 @@ pub struct App {
     /// The event queue.
     pub events: Queue,
     pub blob: Blob,
+    /// The composed mails of accounts that keep them.
+    pub kept: KeptMails,
     /// The mail that waits for the relay.
     pub outage: OutageStore,
     /// The relay, which copies are admitted to and offered.
@@ -123,6 +127,7 @@ impl App {
         Ok(Self {
             accounts: Arc::new(SenderAccounts::new(store.clone(), clock.clone())),
             outage: OutageStore::new(store.clone(), blob.clone(), clock.clone(), entropy.clone()),
+            kept: KeptMails::new(store.clone(), blob.clone()),
             store,
             send: platform.queue("SEND_QUEUE_URL")?,
             events: platform.queue("EVENTS_QUEUE_URL")?,
@@ -193,6 +198,24 @@ impl App {
                 format!("{message}.{envelope}@{hostname}")
             }
             _ => format!("{message}@{hostname}"),
+        }
+    }
+
+    /// What the links of a mail are made of. The mailbox receives mails that unsubscribe.
+    pub(crate) fn links<'a>(
+        &'a self,
+        job: &'a Job,
+        base: &'a LinkBase,
+        mailbox: Option<&'a str>,
+    ) -> Links<'a> {
+        Links {
+            base: &base.url,
+            host: base.host.as_deref(),
+            keys: &self.keys,
+            account: &job.account,
+            message: &job.message,
+            now: job.accepted.seconds(),
+            mailbox,
         }
     }
 

@@ -8,19 +8,21 @@ use posthaste_model::{
     AccountId, DropReason, EmailAddress, Event, Mail, Masked, Millis, RecipientCopy,
 };
 use posthaste_queue::Job;
-use posthaste_render::{Compiled, Input, Links, MAX_OUTPUT, Rendered};
+use posthaste_render::{Compiled, Rendered};
 use posthaste_runtime::WorkError;
-use posthaste_store::{Claim, CopyState, Described, StoreError};
+use posthaste_store::{Claim, CopyState, Described, KeepTerm, StoreError};
 
 use crate::App;
 use crate::context::JobContext;
-use crate::cost::{Room, carried_size, rendered_size, texts_size};
+use crate::cost::{carried_size, texts_size};
 use crate::delayed::{DelayedCopy, WaitStart, may_wait};
 use crate::outcome::{EventContext, RecordResult};
-use crate::record::{finish, release_claim, replayed_events, retention};
+use crate::record::{Retention, finish, release_claim, replayed_events, retention};
 use crate::relay::RelayPermit;
+use crate::rendered::render_in_room;
 use crate::test_mail::Reaction;
 use crate::wait::RelayWait;
+use crate::{again, kept};
 
 /// Why a copy that exceeds the size limit of a mail is dropped.
 const TOO_LARGE: &str = "the composed mail is not below 30 MiB";
@@ -40,6 +42,8 @@ struct CopyRow<'a> {
     subject: &'a str,
     /// Seconds for which the table stores it.
     retention: i64,
+    /// For how long its composed mail is kept, if it is.
+    keep: Option<KeepTerm>,
 }
 
 /// Advances one copy by one step and returns the result. The copy is made with a template, without
@@ -84,15 +88,20 @@ pub(crate) async fn deliver(
         Err(_) => mail.subject_of(copy.personalization),
     };
     let subject = subject.to_owned();
+    // Needed for the row, which a copy that goes on waiting does not write.
+    let retention = if must_wait && !begins {
+        Retention::of(app)
+    } else {
+        retention(app, job, copy).await?
+    };
     let row = CopyRow {
         from: &mail.from_of(copy.personalization).email,
         subject: &subject,
-        // Needed for the row, which a copy that goes on waiting does not write.
-        retention: if must_wait && !begins {
-            app.retention
-        } else {
-            retention(app, job, copy).await?
-        },
+        retention: retention.seconds,
+        keep: rendered
+            .as_ref()
+            .ok()
+            .and_then(|_| kept::term(app, context, copy, retention)),
     };
     match (admitted, &rendered) {
         (Err(wait), Ok(_)) if must_wait => Ok(waiting(&about, row, wait, false)),
@@ -159,7 +168,10 @@ async fn attempt(
         Err(_) => Reaction::default(),
     };
     let who = app.claimant(row.retention);
-    match app.store.claim(which, job.attempt, who, &described).await? {
+    let claim = app
+        .store
+        .claim_to_keep(which, job.attempt, who, &described, row.keep);
+    match claim.await? {
         Claim::Won => {}
         Claim::Busy { .. } => return Err(WorkError::Busy),
         Claim::Done => {
@@ -177,7 +189,8 @@ async fn attempt(
         (Err(reason), _) => Ok(at(app.clock.now_ms()).dropped(&reason)),
         (Ok(_), Err(wait)) => Ok(at(app.clock.now_ms()).expired(wait.response().to_owned())),
         (Ok(rendered), Ok(permit)) => {
-            hand_over(app, context, copy, (rendered, signer, permit), at).await
+            let made = (rendered, signer, permit, row.keep);
+            hand_over(app, context, copy, made, at).await
         }
     };
     match end {
@@ -243,51 +256,6 @@ async fn signer(
     }
 }
 
-/// Renders the copy once there is memory for it, which `room` holds until the copy is handed over.
-async fn render_in_room(
-    app: &App,
-    context: JobContext<'_>,
-    copy: RecipientCopy<'_>,
-    template: Option<&Compiled>,
-    room: &mut Option<Room>,
-) -> Result<Rendered, DropReason> {
-    let carried = carried_size(context.mail);
-    let size = rendered_size(context, copy, template);
-    let held = room.insert(app.memory.room(size.min(MAX_OUTPUT) + carried).await);
-    let rendering = || render(app, context, copy, template);
-    let rendered = posthaste_offload::run(size, rendering).await;
-    held.shrink(rendered.as_ref().map_or(0, texts_size) + carried);
-    rendered
-}
-
-fn render(
-    app: &App,
-    context: JobContext<'_>,
-    copy: RecipientCopy<'_>,
-    template: Option<&Compiled>,
-) -> Result<Rendered, DropReason> {
-    let job = context.job;
-    let mailbox = app.identity.leave_mailbox();
-    let base = context.links.base(context.mail, copy);
-    let links = base.as_ref().map(|base| Links {
-        base: &base.url,
-        host: base.host.as_deref(),
-        keys: &app.keys,
-        account: &job.account,
-        message: &job.message,
-        now: job.accepted.seconds(),
-        mailbox: mailbox.as_deref(),
-    });
-    let input = Input {
-        mail: context.mail,
-        copy,
-        template,
-        settings: context.effective,
-        links,
-    };
-    posthaste_render::render(&input).map_err(|e| DropReason::Unsendable(e.to_string()))
-}
-
 /// Why a copy cannot be built.
 enum Unbuilt {
     /// An error of the mail itself, which no retry resolves.
@@ -322,7 +290,12 @@ async fn hand_over<'a>(
     app: &App,
     context: JobContext<'_>,
     copy: RecipientCopy<'_>,
-    (rendered, signer, permit): (Rendered, Option<Arc<Signer>>, Option<RelayPermit<'_>>),
+    (rendered, signer, permit, keep): (
+        Rendered,
+        Option<Arc<Signer>>,
+        Option<RelayPermit<'_>>,
+        Option<KeepTerm>,
+    ),
     about: impl Fn(Millis) -> EventContext<'a>,
 ) -> Result<RecordResult, RelayWait> {
     let JobContext { job, mail, .. } = context;
@@ -351,7 +324,10 @@ async fn hand_over<'a>(
     };
     let building = || {
         let built = match &mail.submitted {
-            Some(whole) => crate::submitted::build(whole, mail, copy, &rendered, &stamp),
+            Some(whole) => {
+                let built = crate::submitted::build(whole, mail, copy, &rendered, &stamp);
+                built.map(|bytes| again::relinked_head(app, context, copy, bytes))
+            }
             None => posthaste_mime::build(&outgoing, &stamp),
         };
         finished(mail, signer.as_deref(), built)
@@ -369,6 +345,10 @@ async fn hand_over<'a>(
     if is_spam(app, context, &bytes).await {
         return Ok(about(app.clock.now_ms()).dropped(&DropReason::SpamContent));
     }
+    let bytes = match keep {
+        Some(term) => kept::keep(app, context, copy, term, bytes).await,
+        None => bytes,
+    };
     let envelope = app.envelope(context, copy, &rendered);
     let begun = app.clock.now_ms();
     let attempt = app.offer(job, &envelope, &bytes).await;

@@ -10,6 +10,7 @@
 //! or SES's quota is used up, they wait on the queue without an attempt.
 
 mod account;
+mod again;
 mod app;
 mod breakers;
 mod charges;
@@ -21,6 +22,7 @@ mod delayed;
 mod dkim;
 mod handed;
 mod jobs;
+mod kept;
 mod links;
 mod lists;
 mod monitor;
@@ -28,6 +30,7 @@ mod outcome;
 mod pace;
 mod record;
 mod relay;
+mod rendered;
 mod spam;
 mod submitted;
 mod template;

@@ -202,7 +202,26 @@ pub(crate) async fn drop_copy(
     }
 }
 
-/// Seconds for which the table stores the copy's row.
+/// For how long what is stored of a copy stays.
+#[derive(Clone, Copy)]
+pub(crate) struct Retention {
+    /// Seconds for which the table stores its row.
+    pub(crate) seconds: i64,
+    /// Whether its address was erased after the mail was accepted.
+    pub(crate) is_erased: bool,
+}
+
+impl Retention {
+    /// That of a copy whose address was not erased.
+    pub(crate) fn of(app: &App) -> Self {
+        Self {
+            seconds: app.retention,
+            is_erased: false,
+        }
+    }
+}
+
+/// For how long the copy's row is stored.
 ///
 /// A copy to an address that was erased while its job waited is sent: a request to erase stored data
 /// does not cancel scheduled mail. But the data stored about it expires as soon as no job can need
@@ -211,16 +230,20 @@ pub(crate) async fn retention(
     app: &App,
     job: &Job,
     copy: RecipientCopy<'_>,
-) -> Result<i64, StoreError> {
+) -> Result<Retention, StoreError> {
     let has_waited = job.due.is_some() || job.attempt > 0 || job.waits_since.is_some();
+    let whole = Retention::of(app);
     // A wait for the sending rate leaves no trace in the job except its age.
     if !has_waited && app.clock.now_ms().0 - job.accepted.0 < UNREAD {
-        return Ok(app.retention);
+        return Ok(whole);
     }
     let email = copy.mailbox.email.folded();
     let erased = app.store.erased_at(&job.account, &email).await?;
     Ok(match erased {
-        Some(at) if at >= job.accepted.seconds() => app.retention.min(OVER),
-        Some(_) | None => app.retention,
+        Some(at) if at >= job.accepted.seconds() => Retention {
+            seconds: whole.seconds.min(OVER),
+            is_erased: true,
+        },
+        Some(_) | None => whole,
     })
 }

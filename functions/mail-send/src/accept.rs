@@ -68,7 +68,7 @@ pub(crate) async fn validate_and_accept(
 }
 
 /// Checks a mail against its account and makes it durable. `size` is that of the request in bytes.
-async fn accept_mail(
+pub(crate) async fn accept_mail(
     app: &App,
     caller: &Caller,
     message: &MessageId,

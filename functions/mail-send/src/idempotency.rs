@@ -11,13 +11,18 @@
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use posthaste_http::{Caller, Dialect, Rejection};
-use posthaste_store::{Acquire, IdempotentRequest};
+use posthaste_model::MessageId;
+use posthaste_store::{Acquire, IdempotentRequest, REMEMBERED};
 
 use crate::App;
 use crate::accept::{SendOutcome, validate_and_accept};
+use crate::again::send_again;
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
+
+/// Seconds for which a request to send again without a key is remembered.
+const IMPLIED: i64 = 60;
 
 /// Characters of a key at most.
 const LONGEST: usize = 255;
@@ -45,8 +50,8 @@ pub(crate) async fn accept_once(
     headers: &HeaderMap,
     body: &[u8],
 ) -> Result<Response, Rejection> {
-    let message = app.entropy.message_id();
     let Some(key) = key(headers)? else {
+        let message = app.entropy.message_id();
         let outcome = validate_and_accept(app, caller, &message, body).await?;
         return Ok(outcome.into_response());
     };
@@ -54,7 +59,47 @@ pub(crate) async fn accept_once(
         account: caller.id(),
         key,
         body,
+        remembered: REMEMBERED,
     };
+    once(app, request, async |message| {
+        validate_and_accept(app, caller, message, body).await
+    })
+    .await
+}
+
+/// Sends a copy again, once for its key. Without one in the request, a repeat within a minute is the same request: a
+/// button that is pressed twice, or a client that did not receive the response.
+pub(crate) async fn repeat_once(
+    app: &App,
+    caller: &Caller,
+    headers: &HeaderMap,
+    id: &str,
+) -> Result<Response, Rejection> {
+    // No header has a line break: this is the key of no other request.
+    let implied = format!("send_again\n{id}");
+    let (key, remembered) = match key(headers)? {
+        Some(key) => (key, REMEMBERED),
+        None => (implied.as_str(), IMPLIED),
+    };
+    let request = IdempotentRequest {
+        account: caller.id(),
+        key,
+        body: implied.as_bytes(),
+        remembered,
+    };
+    once(app, request, async |message| {
+        send_again(app, caller, message, id).await
+    })
+    .await
+}
+
+/// Accepts a mail under the message id of its key, unless it was accepted before.
+async fn once(
+    app: &App,
+    request: IdempotentRequest<'_>,
+    accept: impl AsyncFnOnce(&MessageId) -> Result<SendOutcome, Rejection>,
+) -> Result<Response, Rejection> {
+    let message = app.entropy.message_id();
     let hold = match app.store.begin(request, &message, app.clock.now()).await? {
         Acquire::Acquired(hold) => hold,
         Acquire::Replay(message) => {
@@ -74,7 +119,7 @@ pub(crate) async fn accept_once(
             ));
         }
     };
-    let outcome = validate_and_accept(app, caller, hold.message(), body).await;
+    let outcome = accept(hold.message()).await;
     let updated = match &outcome {
         Ok(SendOutcome::Accepted(_)) => app.store.finish(&hold).await,
         Ok(SendOutcome::Sandbox) => app.store.abort(&hold).await,

@@ -1,4 +1,5 @@
-//! `POST /v3/mail/send`: validates a mail and queues it durably.
+//! `POST /v3/mail/send`: validates a mail and queues it durably; and `POST /v3/messages/{msg_id}/send_again`: the same
+//! for a composed mail that its account keeps.
 //!
 //! The body of a request passes six files on its way to the queue, and none twice. Each uses only
 //! files below it:
@@ -10,11 +11,12 @@
 //! 5. `account`: applies the rules of the account; `template` those of the mail's template
 //! 6. `enqueue`: makes the jobs and stores them
 //!
-//! `errors` names what is wrong and where; `size` measures the mail; `waiting` lists scheduled mail for
+//! `again` sends a composed mail again, which takes it through the last two. `errors` names what is wrong and where; `size` measures the mail; `waiting` lists scheduled mail for
 //! look-ups.
 
 mod accept;
 mod account;
+mod again;
 mod check;
 mod enqueue;
 mod errors;
@@ -32,6 +34,7 @@ use std::sync::Arc;
 use axum::http::Method;
 use posthaste_blob::Blob;
 use posthaste_http::{Access, Authorizer, Dialect, Routes};
+use posthaste_kept::KeptMails;
 use posthaste_model::{Clock, ConfigurationSets, Entropy};
 use posthaste_queue::Queue;
 use posthaste_runtime::{ConfigError, Platform};
@@ -50,6 +53,8 @@ pub struct App {
     pub queue: Queue,
     /// For mails too large for the queue.
     pub blob: Blob,
+    /// The composed mails of accounts that keep them.
+    pub kept: KeptMails,
     pub clock: Clock,
     pub entropy: Entropy,
     pub limits: SendLimits,
@@ -66,10 +71,12 @@ pub struct App {
 impl App {
     /// Reads `TABLE_NAME`, `SEND_QUEUE_URL`, `BUCKET_NAME`, `HORIZON_SECONDS`, `SEARCH_DAYS` and `IP_POOLS`.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        let (store, blob) = (platform.store()?, platform.blob()?);
         Ok(Self {
-            store: platform.store()?,
+            kept: KeptMails::new(store.clone(), blob.clone()),
+            store,
             queue: platform.queue("SEND_QUEUE_URL")?,
-            blob: platform.blob()?,
+            blob,
             clock: platform.clock(),
             entropy: platform.entropy(),
             limits: SendLimits {
@@ -96,5 +103,11 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     Routes::new(gate)
         .dialect(Dialect::Mail)
         .at(Method::POST, "/v3/mail/send", send, receive::receive)
+        .at(
+            Method::POST,
+            "/v3/messages/{msg_id}/send_again",
+            send,
+            again::receive,
+        )
         .with_state(app)
 }

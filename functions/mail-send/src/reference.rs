@@ -31,6 +31,21 @@ fn described() -> Reference {
             .refuses(415)
             .refuses(422),
     )
+    .on(
+        "POST /v3/messages/{msg_id}/send_again",
+        Operation::new("Sends a kept mail again to its recipient")
+            .extension()
+            .path("msg_id", "An `sg_message_id`, or the `X-Message-Id` of a mail to one recipient.")
+            .about("The mail as it was composed, where the account keeps that (`/v3/mail_settings/kept_mail`); otherwise the answer is 404, with the reason. It is a message of its own, with its own id and links: suppressions apply, and it takes a credit. What was sent with a test key does not leave.")
+            .about("Within a minute the same call sends nothing again; with an `Idempotency-Key`, within 24 hours.")
+            .header("Idempotency-Key", "1 to 255 ASCII characters that name the request.")
+            .answers_nothing(202, "The mail is accepted: it is stored, and will be delivered.")
+            .with_header("X-Message-Id", "The id of the mail.")
+            .with_header("Idempotency-Replayed", "`true` when the answer is that of an earlier request.")
+            .refuses(403)
+            .refuses(409)
+            .refuses(422),
+    )
 }
 
 const HEADERS: &str = "Header fields of the mail. [Some names](/docs/errors#headers-of-the-caller) are refused or left out.";

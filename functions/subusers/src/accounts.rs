@@ -211,6 +211,9 @@ pub(crate) async fn delete(
 ) -> Result<StatusCode, Rejection> {
     let account = state.subuser(&caller, &name).await?;
     let account = account.ok_or_else(unknown)?;
+    // First: a repeat finds the account until all of it is deleted.
+    let kept = state.app.kept.forget_account(&account.id).await;
+    kept.map_err(|error| Rejection::unavailable(&error))?;
     state.app.store.delete_account(&account).await?;
     state.gate.forget_account(&account.id);
     tracing::info!(account.id = %account.id, "subuser {} of account {} deleted", account.id, caller.id());

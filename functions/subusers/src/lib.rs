@@ -11,6 +11,7 @@ mod wire;
 
 use axum::http::{Method, StatusCode};
 use posthaste_http::{Access, Authorizer, Caller, Rejection, Routes};
+use posthaste_kept::KeptMails;
 use posthaste_model::{Clock, Entropy};
 use posthaste_runtime::{ConfigError, Platform};
 use posthaste_store::{Account, Store};
@@ -19,15 +20,19 @@ use posthaste_store::{Account, Store};
 #[derive(Clone)]
 pub struct App {
     pub store: Store,
+    /// The composed mails of accounts, which are deleted with them.
+    pub kept: KeptMails,
     pub clock: Clock,
     pub entropy: Entropy,
 }
 
 impl App {
-    /// Reads `TABLE_NAME`.
+    /// Reads `TABLE_NAME` and `BUCKET_NAME`.
     pub fn from_env(platform: &Platform) -> Result<Self, ConfigError> {
+        let store = platform.store()?;
         Ok(Self {
-            store: platform.store()?,
+            kept: KeptMails::new(store.clone(), platform.blob()?),
+            store,
             clock: platform.clock(),
             entropy: platform.entropy(),
         })

@@ -91,13 +91,23 @@ pub(crate) fn start(
     Ok(all)
 }
 
-/// The equivalent of the EventBridge rule: a sweep every minute, and one at the start.
+/// The equivalent of the EventBridge rule: a sweep every minute, and one at the start. And of the lifecycle of a
+/// bucket: composed mails whose time is over are deleted every hour.
 pub(crate) async fn sweeping(app: schedule_sweep::App, mut stop: watch::Receiver<bool>) {
     let mut minute = tokio::time::interval(Duration::from_secs(60));
+    let mut hour = tokio::time::interval(Duration::from_secs(3_600));
     loop {
-        tokio::select! {
+        let is_hour = tokio::select! {
             _ = stop.wait_for(|stop| *stop) => return,
-            _ = minute.tick() => {}
+            _ = minute.tick() => false,
+            _ = hour.tick() => true,
+        };
+        if is_hour {
+            let forgotten = posthaste_kept::forget_expired(&app.blob, app.clock.now());
+            if let Err(error) = forgotten.await {
+                tracing::error!(error = %error, "composed mails past their time stay: {error}");
+            }
+            continue;
         }
         if let Err(error) = schedule_sweep::sweep(&app, schedule_sweep::Share::ALL).await {
             tracing::error!(error = %error, "the sweep of due rows failed: {error}");

@@ -2,6 +2,7 @@
 
 use clap::Args;
 use posthaste_erasure::Eraser;
+use posthaste_kept::KeptMails;
 use posthaste_model::{AccountId, EmailAddress};
 use posthaste_runtime::WorkError;
 use posthaste_store::{Erasure, ErasureState};
@@ -99,6 +100,11 @@ pub(crate) async fn delete_account(
              confirm it with --yes"
         );
         return Err(CommandError::Refused(why));
+    }
+    if let Some(blob) = &tools.blob {
+        let kept = KeptMails::new(tools.store.clone(), blob.clone());
+        let forgotten = kept.forget_account(&account.id).await;
+        forgotten.map_err(|error| CommandError::Unerased(error.to_string()))?;
     }
     tools.store.delete_account(&account).await?;
     let text =

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_blob::Blob;
+use posthaste_kept::{KeptError, KeptMails};
 use posthaste_model::{AccountId, Clock, EmailAddress, ErasureId, Timestamp};
 use posthaste_runtime::WorkError;
 use posthaste_store::{
@@ -54,6 +55,14 @@ pub struct Eraser<'a> {
     pub clock: &'a Clock,
     /// What the host stores beside the table and the bucket.
     pub elsewhere: Option<&'a OtherStore>,
+}
+
+fn not_forgotten(error: KeptError) -> WorkError {
+    match error {
+        KeptError::Store(error) => error.into(),
+        KeptError::Blob(error) => error.into(),
+        KeptError::Unreadable(error) => error.into(),
+    }
 }
 
 impl Eraser<'_> {
@@ -340,7 +349,14 @@ impl Eraser<'_> {
             return Ok(None);
         }
         let (message, recipient) = (&trace.message, trace.recipient);
-        let erased = self.store.forget_copy(account, message, recipient);
-        Ok(Some(erased.await?))
+        let mut erased = 0;
+        if let Some(term) = trace.kept {
+            let kept = KeptMails::new(self.store.clone(), self.blob.clone());
+            let forgotten = kept.forget_shared((account, message, recipient), term);
+            erased += forgotten.await.map_err(not_forgotten)?;
+        }
+        // Last: it is how a repeat finds the mail.
+        erased += self.store.forget_copy(account, message, recipient).await?;
+        Ok(Some(erased))
     }
 }

@@ -1,6 +1,6 @@
 //! Erases what an account stores of addresses: copies of mails with their events, search rows (also of
 //! scheduled mail), events that no webhook took, received mails that were not taken, bodies of large
-//! mails; and every requested download, because a query may name an address.
+//! mails, composed mails that are kept; and every requested download, because a query may name an address.
 //!
 //! The table has no index of addresses, so an erasure scans it, which takes longer than a request may:
 //! it is a job. [`start`] stores it with a due row, `schedule-sweep` continues it every minute by an

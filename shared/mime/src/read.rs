@@ -87,6 +87,14 @@ impl<'a> ParsedMail<'a> {
         value.map(|value| text(head(value), WordContext::Text, ""))
     }
 
+    /// Name and text of each header field, in their order, as [`text`](Self::text) shows one.
+    pub fn texts(&self) -> impl Iterator<Item = (String, String)> + use<'a> {
+        self.fields().map(|(name, value)| {
+            let name = String::from_utf8_lossy(name).into_owned();
+            (name, text(head(value), WordContext::Text, ""))
+        })
+    }
+
     /// The addresses of every field of this name, in their order.
     pub fn addresses(&self, name: &str) -> Vec<MailAddress> {
         let mut found = Vec::new();

@@ -70,6 +70,21 @@ pub fn pass_on(
     write::write(raw, changes, stamp)
 }
 
+/// The mail without the fields that name one sending of it: its `Message-ID`, its date, and the signatures
+/// that cover them.
+pub fn unsent(raw: &[u8]) -> Vec<u8> {
+    let entity = Entity::read(raw);
+    let mut out = Vec::with_capacity(raw.len());
+    for (name, field) in fields::fields(entity.header) {
+        if !fields::is_one_of(name, &["message-id", "date", "dkim-signature"]) {
+            fields::put_field(field, &mut out);
+        }
+    }
+    out.extend_from_slice(b"\r\n");
+    out.extend_from_slice(entity.body);
+    out
+}
+
 /// Multiparts inside multiparts.
 const DEEPEST: usize = 32;
 
@@ -236,6 +251,16 @@ mod tests {
         let message = "Content-Type: message/rfc822\r\n\r\nA: b\r\n\r\ninner\r\n";
         check(message, None, None);
         check("Content-Type: multipart/mixed\r\n\r\nx", None, None);
+    }
+
+    #[test]
+    fn what_names_one_sending_is_taken_out() {
+        let raw = b"DKIM-Signature: v=1;\r\n b=x\r\nFrom: a@x.co\r\nMESSAGE-ID: <1@x.co>\r\nDate: today\r\n\
+            Subject: Date: no\r\n\r\nMessage-ID: in the text\r\n";
+        let want = "From: a@x.co\r\nSubject: Date: no\r\n\r\nMessage-ID: in the text\r\n";
+        assert_eq!(String::from_utf8_lossy(&unsent(raw)), want);
+        assert_eq!(unsent(&unsent(raw)), want.as_bytes());
+        assert_eq!(unsent(b""), b"\r\n");
     }
 
     #[test]

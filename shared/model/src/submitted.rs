@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use crate::DropReason;
+use crate::{DropReason, MessageId};
 
 /// What a [`Mail`](crate::Mail) has instead of contents and attachments when it was submitted as
 /// MIME.
@@ -26,6 +26,10 @@ pub struct Submitted {
     /// Why no copy is to leave.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refused: Option<DropReason>,
+    /// The message that this one repeats: the bytes are a composed copy of it, of which each setting
+    /// was applied, and whose links name it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub again: Option<MessageId>,
 }
 
 /// Bytes of a message. In JSON they are text if valid, otherwise base64.
@@ -33,6 +37,11 @@ pub struct Submitted {
 pub struct Raw(Vec<u8>);
 
 impl Raw {
+    /// The bytes, taken out.
+    pub fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
     /// Takes the bytes as they are.
     pub fn new(bytes: Vec<u8>) -> Self {
         Self(bytes)
@@ -124,6 +133,7 @@ mod tests {
             apart: false,
             single_category: false,
             refused: None,
+            again: None,
         };
         assert_eq!(read, want);
         assert_eq!(

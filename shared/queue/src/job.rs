@@ -154,14 +154,34 @@ pub(crate) fn compress(json: &[u8]) -> Result<Vec<u8>, JobError> {
     zstd::bulk::compress(json, 1).map_err(|e| JobError::Packed(e.to_string()))
 }
 
+/// The compressed JSON of a record beside a queue, which [`unpacked`] reads. It is written as it is compressed, so
+/// that the JSON is never in memory whole.
+///
+/// # Errors
+/// When the record has no JSON.
+pub fn packed<T: Serialize>(record: &T) -> Result<Vec<u8>, JobError> {
+    let broken = |e: std::io::Error| JobError::Packed(e.to_string());
+    let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).map_err(broken)?;
+    serde_json::to_writer(&mut encoder, record)?;
+    encoder.finish().map_err(broken)
+}
+
+/// Reads what [`packed`] made.
+///
+/// # Errors
+/// When the bytes are not that of such a record, or of more than 96 MiB of JSON.
+pub fn unpacked<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, JobError> {
+    // The decoder reads as a stream, so the cap is not allocated up front.
+    let most = u64::try_from(MOST_UNPACKED).unwrap_or(u64::MAX);
+    Ok(serde_json::from_slice(&unzip(bytes, most)?)?)
+}
+
 /// Reads the compressed text of a mail, as stored in `blob`.
 ///
 /// # Errors
 /// When the bytes are not what [`JobBody::pack`] made.
 pub fn unpack(bytes: &[u8]) -> Result<Mail, JobError> {
-    // The decoder reads as a stream, so the cap is not allocated up front.
-    let most = u64::try_from(MOST_UNPACKED).unwrap_or(u64::MAX);
-    Ok(serde_json::from_slice(&unzip(bytes, most)?)?)
+    unpacked(bytes)
 }
 
 /// Decompresses at most `most` bytes; longer data is cut and fails to parse.

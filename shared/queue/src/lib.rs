@@ -26,7 +26,7 @@ pub use client::QueueError;
 pub use event_batch::EventBatch;
 pub use inbound::{BounceMail, Inbound, Judged, Scored};
 pub use insights::InsightsQuestion;
-pub use job::{Job, JobBody, JobError, LARGEST_INLINE, Packed, Packing, unpack};
+pub use job::{Job, JobBody, JobError, LARGEST_INLINE, Packed, Packing, packed, unpack, unpacked};
 pub use local::{DeadJob, DeadJobs, EngineCommand, Local, QuietWatch, ReceivedMessage};
 pub use queue::{LONGEST_DELAY, Queue};
 pub use requeue::{RETURNS, SUSPECT, handle_sqs, is_repeat};

@@ -31,6 +31,49 @@ pub struct Links<'a> {
     pub mailbox: Option<&'a str>,
 }
 
+impl Links<'_> {
+    /// The text with each token of the message `before` signed anew for this message, in which the recipient has
+    /// this number: those of a mail that is sent again. The targets, and what else is in the tokens, stay.
+    ///
+    /// Tokens of other messages stay too: what a mail quotes is not its own.
+    pub fn renewed(&self, text: &str, before: &MessageId, recipient: u32) -> String {
+        let renew = |token: &str| {
+            let old = self.keys.verify(token).ok()?;
+            let is_own = old.account == *self.account && old.message == *before;
+            is_own.then(|| {
+                self.keys.sign(&LinkToken {
+                    message: self.message.clone(),
+                    recipient,
+                    issued: self.now,
+                    ..old
+                })
+            })
+        };
+        // A token follows either of these: in a link, and in the address of an unsubscribe mail.
+        let links = after(text, &format!("?{TOKEN_PARAMETER}="), renew);
+        after(&links, "?subject=", renew)
+    }
+}
+
+/// The text with each token that follows the mark replaced, where there is a new one.
+fn after(text: &str, mark: &str, renew: impl Fn(&str) -> Option<String>) -> String {
+    let mut pieces = text.split(mark);
+    let mut out = String::with_capacity(text.len());
+    out.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let is_end = |c: char| !(c.is_ascii_alphanumeric() || c == '-' || c == '_');
+        let end = piece.find(is_end).unwrap_or(piece.len());
+        let (token, rest) = piece.split_at_checked(end).unwrap_or((piece, ""));
+        out.push_str(mark);
+        match renew(token) {
+            Some(new) => out.push_str(&new),
+            None => out.push_str(token),
+        }
+        out.push_str(rest);
+    }
+    out
+}
+
 /// Builds the links of one recipient's copy.
 #[derive(Clone, Copy)]
 pub(crate) struct Maker<'a> {
@@ -128,5 +171,54 @@ impl<'a> Maker<'a> {
             host: host.map(str::to_owned),
             action,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use posthaste_model::{AccountId, Timestamp};
+
+    use super::*;
+    use crate::KeyRing;
+
+    #[test]
+    fn own_tokens_are_signed_anew_and_all_else_stays() {
+        let ring = KeyRing::new(&[(1, &[7; 32])]).unwrap();
+        let foreign = KeyRing::new(&[(1, &[8; 32])]).unwrap();
+        let account = AccountId::from_bytes([1; 10]);
+        let [before, new, other] = [1, 2, 3].map(|n| MessageId::from_bytes([n; 16]));
+        let token = |message: &MessageId, issued| LinkToken {
+            account: account.clone(),
+            message: message.clone(),
+            recipient: 0,
+            email: "ann@example.com".to_owned(),
+            issued: Timestamp(issued),
+            action: LinkAction::Click {
+                part: LinkPart::Html,
+                index: 3,
+                url: "https://shop.example/?a=1".to_owned(),
+            },
+        };
+        let links = Links {
+            base: "https://links.example",
+            keys: &ring,
+            account: &account,
+            message: &new,
+            now: Timestamp(9),
+            mailbox: None,
+        };
+        let text = |own: &str| {
+            let (quoted, false_) = (
+                ring.sign(&token(&other, 1)),
+                foreign.sign(&token(&before, 1)),
+            );
+            format!(
+                "<a href=\"https://links.example{CLICK_PATH}?upn={own}\">ä?upn=</a> ?upn={own}&amp;x \
+                 <mailto:leave@x.co?subject={own}>, ?subject=Hello ?upn={quoted} ?upn={false_}?upn="
+            )
+        };
+        let got = links.renewed(&text(&ring.sign(&token(&before, 1))), &before, 0);
+        assert_eq!(got, text(&ring.sign(&token(&new, 9))));
+        assert_eq!(links.renewed("", &before, 0), "");
     }
 }

@@ -30,7 +30,10 @@ pub use secret::Secret;
 pub use sessions::{
     ConsoleSession, ConsoleToken, MOST_SESSIONS, SESSION_IDLE, SESSION_LIFE, SessionOrigin,
 };
-pub use settings::{AccountSettings, BouncePurge, Forward, Landing, SpamCheck, Whitelist};
+pub use settings::{
+    AccountSettings, BouncePurge, Forward, KEPT_DAYS, KeptMailSetting, Landing, SpamCheck,
+    Whitelist,
+};
 pub use sign_in_links::{LINK_LIFE, OWNER_LINK_LIFE, SIGN_IN_PATH};
 pub use status::{AccountStatus, SuspensionCause, SuspensionChange};
 pub use suspension::SuspensionRequest;

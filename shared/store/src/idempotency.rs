@@ -38,6 +38,8 @@ pub struct IdempotentRequest<'a> {
     pub key: &'a str,
     /// As sent, decompressed.
     pub body: &'a [u8],
+    /// Seconds for which the key is remembered: [`REMEMBERED`], or fewer.
+    pub remembered: i64,
 }
 
 /// Proof that a request holds its key.
@@ -45,6 +47,7 @@ pub struct IdempotentRequest<'a> {
 pub struct KeyHold {
     key: Key,
     replay: Replay,
+    remembered: i64,
 }
 
 impl KeyHold {
@@ -83,15 +86,20 @@ impl Store {
             at: now,
             lease: Some(now.plus(LONGEST_REQUEST)),
         };
-        let expires = Some(now.plus(REMEMBERED));
+        let remembered = request.remembered;
+        let expires = Some(now.plus(remembered));
         // Most keys are new: one call.
         if self.put_new(&key, &mine, expires).await? == Put::Stored {
-            return Ok(Acquire::Acquired(KeyHold { key, replay: mine }));
+            return Ok(Acquire::Acquired(KeyHold {
+                key,
+                replay: mine,
+                remembered,
+            }));
         }
         let mut taken = None;
         let replay = self
             .modify(&key, expires, |old: Option<&Replay>| {
-                let next = next(old, &mine, now);
+                let next = next(old, &mine, (now, remembered));
                 taken = next.as_ref().err().cloned();
                 Ok::<_, StoreError>(next.map_or(RowChange::Keep, RowChange::Put))
             })
@@ -100,6 +108,7 @@ impl Store {
             Acquire::Acquired(KeyHold {
                 key,
                 replay: replay.unwrap_or(mine),
+                remembered,
             })
         }))
     }
@@ -113,7 +122,7 @@ impl Store {
             lease: None,
             ..hold.replay.clone()
         };
-        let expires = done.at.plus(REMEMBERED);
+        let expires = done.at.plus(hold.remembered);
         self.put(&hold.key, &done, Some(expires)).await
     }
 
@@ -144,7 +153,7 @@ impl Store {
         hold: &KeyHold,
         change: impl Fn(&Replay) -> RowChange<Replay>,
     ) -> Result<(), StoreError> {
-        let expires = Some(hold.replay.at.plus(REMEMBERED));
+        let expires = Some(hold.replay.at.plus(hold.remembered));
         self.modify(&hold.key, expires, |old: Option<&Replay>| match old {
             Some(old) if *old == hold.replay => Ok(change(old)),
             Some(_) | None => Ok::<_, StoreError>(RowChange::Keep),
@@ -155,9 +164,13 @@ impl Store {
 }
 
 /// The row that `mine` may write over `old`, or why it may not.
-fn next(old: Option<&Replay>, mine: &Replay, now: Timestamp) -> Result<Replay, Acquire> {
+fn next(
+    old: Option<&Replay>,
+    mine: &Replay,
+    (now, remembered): (Timestamp, i64),
+) -> Result<Replay, Acquire> {
     // Counted from the first request; a later one that resumes keeps the row for longer.
-    let Some(old) = old.filter(|old| now.since(old.at) < REMEMBERED) else {
+    let Some(old) = old.filter(|old| now.since(old.at) < remembered) else {
         return Ok(mine.clone());
     };
     if old.body != mine.body {

@@ -28,6 +28,7 @@
 //! | recipient's copy     | `M#<account>#<message>`     | `R#<recipient, 5 digits>`        |
 //! | first open, click   | `M#<account>#<message>`     | `FIRST#<recipient>#<kind>`       |
 //! | report without a copy | `M#<account>#<message>`   | `TOLD#<recipient>#<event>`       |
+//! | composed mail        | `KEPT#<account>#<p>`        | `<message>#<recipient, 5 digits>` |
 //! | search row          | `SEEK#<account>#<address>`  | `<end of time - at>#<message>#<r>` |
 //! | its place in time   | `SEEKS#<account>#<p>`       | the same                         |
 //! | scheduled mail, shown | `WAITS#<account>#<p>`     | the same                         |

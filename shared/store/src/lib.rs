@@ -42,9 +42,9 @@ mod webhooks;
 pub use access::{
     AccessRecord, Account, AccountCache, AccountSettings, AccountStatus, Allow, Allowance,
     AllowedIp, ApiKey, AttemptSummary, BouncePurge, ConsoleSession, ConsoleToken, Credits,
-    Disallow, Forward, Frequency, Granted, KeyKind, LINK_LIFE, LONGEST_USERNAME, Landing,
-    MOST_SESSIONS, Maker, Monitor, OWNER_LINK_LIFE, Profile, RateWindow, Region, Regranted,
-    Renamed, SESSION_IDLE, SESSION_LIFE, SIGN_IN_PATH, Secret, SessionOrigin, SpamCheck,
+    Disallow, Forward, Frequency, Granted, KEPT_DAYS, KeptMailSetting, KeyKind, LINK_LIFE,
+    LONGEST_USERNAME, Landing, MOST_SESSIONS, Maker, Monitor, OWNER_LINK_LIFE, Profile, RateWindow, Region,
+    Regranted, Renamed, SESSION_IDLE, SESSION_LIFE, SIGN_IN_PATH, Secret, SessionOrigin, SpamCheck,
     SuspensionCause, SuspensionChange, SuspensionRequest, Whitelist, is_username,
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
@@ -63,7 +63,7 @@ pub use lists::{
 };
 pub use mail::{
     AttemptOutcome, Claim, Claimant, CopyState, Described, Download, FeedbackOutcome,
-    FeedbackUpdate, HANDED_PARTS, HandedCopies, HandedCopy, LONGEST_SUBJECT, MOST_VISITS,
+    FeedbackUpdate, HANDED_PARTS, HandedCopies, HandedCopy, KeepTerm, LONGEST_SUBJECT, MOST_VISITS,
     NewsWatch, OutageScope, OutageWait, Placed, Recipient, SearchStatus, Seek, Sought, Template,
     Version, VersionTexts, Visit, VisitKind,
 };

@@ -3,7 +3,7 @@
 //! The row of a copy is the record of what happened to it: it is claimed before the relay is called
 //! (`messages.rs`), records how each attempt ended (`outcomes.rs`), what is reported later
 //! (`feedback.rs`), and who opened or clicked (`visits.rs`); `handed.rs` finds the copies of which nothing
-//! is reported, and `outage.rs` the outages of the relay that mail waits for. `event_codec.rs` is how its events are written; `search.rs` has the rows of the search,
+//! is reported, `kept.rs` the composed mail of accounts that keep it, and `outage.rs` the outages of the relay that mail waits for. `event_codec.rs` is how its events are written; `search.rs` has the rows of the search,
 //! beside those of the copies, `search_row.rs` what one says, and `downloads.rs` the requested downloads of
 //! what a search finds.
 
@@ -11,6 +11,7 @@ mod downloads;
 mod event_codec;
 mod feedback;
 mod handed;
+mod kept;
 mod messages;
 mod outage;
 mod outcomes;
@@ -22,6 +23,7 @@ mod visits;
 pub use downloads::Download;
 pub use feedback::{FeedbackOutcome, FeedbackUpdate};
 pub use handed::{HANDED_PARTS, HandedCopies, HandedCopy, NewsWatch};
+pub use kept::KeepTerm;
 pub use messages::{Claim, Claimant, CopyState, Described, LONGEST_SUBJECT, Recipient};
 pub use outage::{OutageScope, OutageWait};
 pub use outcomes::AttemptOutcome;

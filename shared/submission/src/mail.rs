@@ -171,6 +171,7 @@ fn mail(arrived: &SubmittedMail<'_>, from: Mailbox, mime: Vec<u8>, wanted: Heade
             apart: !instructions.to.is_empty(),
             single_category: instructions.single_category,
             refused,
+            again: None,
         }),
     }
 }

@@ -1,6 +1,9 @@
 //! `/v3/user/settings/enforced_tls`.
 
 use account_settings::{App, routes};
+use axum::Router;
+use posthaste_mailer::Ses;
+use posthaste_testkit::{Services, aws_stand_in};
 use serde_json::json;
 
 use crate::TestApp;
@@ -37,13 +40,9 @@ async fn tls_is_enforced_once_it_is_switched_on() {
 /// SES checks no certificates and goes down to TLS 1.2: what it cannot keep is refused here, not at each mail.
 #[tokio::test]
 async fn where_ses_delivers_what_it_cannot_enforce_is_refused() {
-    let by_ses = |platform: &posthaste_runtime::Platform| {
-        App::from_env(platform).map(|app| App {
-            by_ses: true,
-            ..app
-        })
-    };
-    let app = TestApp(posthaste_testkit::TestApp::new(by_ses, routes).await);
+    let ses = Ses::new(&aws_stand_in(Router::new()).await, None);
+    let services = Services::start().await.part(ses);
+    let app = TestApp(posthaste_testkit::TestApp::on(services, App::from_env, routes).await);
     app.refuses(
         PATH,
         &json!({"require_valid_cert": true}),

@@ -19,6 +19,7 @@ async fn every_setting_is_off_at_first() {
         ),
         ("forward_bounce", json!({"email": null, "enabled": false})),
         ("forward_spam", json!({"email": "", "enabled": false})),
+        ("kept_mail", json!({"days": 7, "enabled": false})),
         ("spam_check", json!({"enabled": false, "max_score": 5})),
         ("bcc", json!({"email": "", "enabled": false})),
         ("plain_content", json!({"enabled": false})),
@@ -72,6 +73,31 @@ async fn bounces_are_purged_after_1_to_3650_days_or_never() {
     }
     app.refuses(path, &json!({"soft_bounces": 1.5}), &["soft_bounces"])
         .await;
+}
+
+#[tokio::test]
+async fn mail_is_kept_for_one_of_five_terms() {
+    let app = TestApp::new().await;
+    let path = "/v3/mail_settings/kept_mail";
+    for days in [1, 3, 7, 14, 30] {
+        let body = json!({"days": days, "enabled": true});
+        assert_eq!(app.set(path, &body).await, body);
+    }
+    for days in [
+        json!(0),
+        json!(2),
+        json!(31),
+        json!(7.5),
+        json!("7"),
+        json!(-1),
+    ] {
+        app.refuses(path, &json!({"days": days}), &["days"]).await;
+    }
+    // What is left out stays.
+    let off = app
+        .set(path, &json!({"enabled": false, "days": null}))
+        .await;
+    assert_eq!(off, json!({"days": 30, "enabled": false}));
 }
 
 #[tokio::test]

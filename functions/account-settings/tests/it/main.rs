@@ -6,6 +6,7 @@ mod alerts;
 mod enforced_tls;
 mod forwards;
 mod mail;
+mod sending_limits;
 mod shared;
 mod teammates;
 mod tracking;

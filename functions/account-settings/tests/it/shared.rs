@@ -27,6 +27,7 @@ async fn the_lists_show_every_setting_and_its_switch() {
                 "footer",
                 "forward_bounce",
                 "forward_spam",
+                "kept_mail",
                 "spam_check",
                 "template",
             ][..],
@@ -53,7 +54,7 @@ async fn the_lists_show_every_setting_and_its_switch() {
             );
         }
     }
-    let page = app.get("/v3/mail_settings?limit=2&offset=5").await;
+    let page = app.get("/v3/mail_settings?limit=2&offset=6").await;
     let page = switches(&page.expect(200).json());
     let names: Vec<_> = page.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["spam_check", "template"]);

@@ -1,5 +1,6 @@
 //! One mail: its life line from the request to each webhook post, what it was made of, and what can be done about it.
 
+mod composed;
 mod life;
 mod posts;
 
@@ -17,6 +18,7 @@ use crate::api::{ApiReader, encoded};
 use crate::content::{PageContent, PageResult};
 use crate::texts::MailStatus;
 use crate::visit::PageVisit;
+use composed::{ComposedShown, KeptAnswer};
 use life::{LogEvent, Moment};
 
 #[derive(Template)]
@@ -30,6 +32,12 @@ struct MailPage {
     suppressed: Vec<SuppressedOn>,
     /// Where it is yet to leave.
     schedule: Option<Schedule>,
+    composed: ComposedShown,
+    /// Whether the account keeps composed mails, for a reader who may change that.
+    keeping: Option<KeptAnswer>,
+    can_send: bool,
+    /// Its recipient, as the query of an address has it.
+    recipient_in_address: String,
     base: String,
 }
 
@@ -115,7 +123,15 @@ pub(crate) async fn show(visit: PageVisit, id: String) -> PageResult {
         "" => Vec::new(),
         email => suppressed_on(&visit.api, email).await,
     };
+    let (composed, keeping) = futures_util::join!(
+        composed::of(&visit, &mail.sg_message_id),
+        composed::setting(&visit),
+    );
     let page = MailPage {
+        composed,
+        keeping,
+        recipient_in_address: encoded(&mail.to_email),
+        can_send: visit.caller.key.holds("mail.send"),
         facts: facts(&mail, key),
         args: args(&mail),
         suppressed,

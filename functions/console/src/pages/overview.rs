@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use askama::Template;
-use posthaste_mailer::SesAccount;
 use posthaste_model::Timestamp;
 use serde::Deserialize;
 
@@ -105,6 +104,20 @@ struct CostTotal {
 }
 
 #[derive(Deserialize)]
+struct LimitsAnswer {
+    ses: Option<SesLimitsAnswer>,
+}
+
+#[derive(Deserialize)]
+struct SesLimitsAnswer {
+    max_24_hour_send: f64,
+    max_send_rate: f64,
+    sent_last_24_hours: f64,
+    in_sandbox: bool,
+    sending_enabled: bool,
+}
+
+#[derive(Deserialize)]
 struct KeyCount {
     result: Vec<serde_json::Value>,
 }
@@ -152,12 +165,14 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         Err(error) => (Vec::new(), Some(error.message)),
     };
     let credits = visit.api.get::<CreditsAnswer>("/v3/user/credits").await;
-    let cost = visit.api.get::<CostAnswer>("/v3/user/cost").await;
-    let ses = match &visit.ses {
-        None => None,
-        // Without the answer of SES the page is as good without its limits.
-        Some(ses) => ses.account().await.ok(),
+    // What it costs is for readers who may see bills.
+    let cost = match visit.caller.key.holds("billing.read") {
+        true => visit.api.get::<CostAnswer>("/v3/user/cost").await.ok(),
+        false => None,
     };
+    let limits = visit.api.get::<LimitsAnswer>("/v3/user/sending_limits");
+    // Without the answer of SES the page is as good without its limits.
+    let ses = limits.await.ok().and_then(|limits| limits.ses);
     let steps = steps(&visit, &stats, ses.as_ref()).await;
     let days: Vec<_> = stats.iter().map(chart_day).collect();
     let page = Overview {
@@ -167,7 +182,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         problem,
         has_mail: stats.iter().any(|day| day.metric("requests") > 0),
         credits: credits.ok().map(CreditsShown::of),
-        cost: cost.ok(),
+        cost,
         ses: ses.as_ref().map(SesShown::of),
         steps_done: steps.iter().filter(|step| step.is_done).count(),
         steps,
@@ -221,19 +236,23 @@ impl CreditsShown {
 }
 
 impl SesShown {
-    fn of(ses: &SesAccount) -> Self {
+    fn of(ses: &SesLimitsAnswer) -> Self {
         Self {
-            per_day: format!("{:.0}", ses.max_per_day),
-            sent: format!("{:.0}", ses.sent_in_a_day),
-            per_second: format!("{:.0}", ses.max_per_second),
-            in_sandbox: ses.sandbox,
-            is_sending: ses.sending,
+            per_day: format!("{:.0}", ses.max_24_hour_send),
+            sent: format!("{:.0}", ses.sent_last_24_hours),
+            per_second: format!("{:.0}", ses.max_send_rate),
+            in_sandbox: ses.in_sandbox,
+            is_sending: ses.sending_enabled,
         }
     }
 }
 
 /// The list before the first real mail. What the reader's key may not see counts as not done.
-async fn steps(visit: &PageVisit, stats: &[StatsDay], ses: Option<&SesAccount>) -> Vec<FirstStep> {
+async fn steps(
+    visit: &PageVisit,
+    stats: &[StatsDay],
+    ses: Option<&SesLimitsAnswer>,
+) -> Vec<FirstStep> {
     let keys = visit.api.get::<KeyCount>("/v3/api_keys").await;
     let domains = visit
         .api
@@ -281,7 +300,7 @@ async fn steps(visit: &PageVisit, stats: &[StatsDay], ses: Option<&SesAccount>) 
     ];
     if let Some(ses) = ses {
         steps.push(FirstStep {
-            is_done: !ses.sandbox,
+            is_done: !ses.in_sandbox,
             title: "SES is out of its sandbox",
             about: "In the sandbox mail goes to verified addresses only; AWS lifts it on request.",
             link: None,

@@ -4,6 +4,7 @@
 
 mod access;
 mod activity;
+mod composed;
 mod overview;
 mod scheduled;
 mod sign_in;

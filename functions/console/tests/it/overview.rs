@@ -2,7 +2,13 @@
 
 use std::collections::BTreeMap;
 
+use axum::routing::get;
+use axum::{Json, Router};
+use console::{App, routes};
+use posthaste_mailer::Ses;
 use posthaste_store::Tally;
+use posthaste_testkit::{Services, aws_stand_in};
+use serde_json::json;
 
 use crate::TestApp;
 
@@ -89,4 +95,37 @@ async fn a_name_is_text_wherever_it_comes_from() {
     let forms = app.get(&format!("/console/sign-in?token={evil}"), "");
     let forms = forms.send().await.expect(200);
     assert!(!crate::html(&forms).contains("<script>alert"));
+}
+
+#[tokio::test]
+async fn what_mail_costs_is_shown_to_sessions_that_may_read_bills() {
+    let services = Services::start().await.var("SERVICE_PRICE", "4");
+    let app = TestApp(posthaste_testkit::TestApp::on(services, App::from_env, routes).await);
+    let page = app.page("/console", &app.by_link().await).await;
+    assert!(page.contains("<dt>Credits"), "{page}");
+    assert!(!page.contains("<dt>Cost"), "{page}");
+    let key = app.tenant.restricted(&app.store, &["billing.read"]).await;
+    let session = app.sign_in(&format!("key={key}")).await;
+    let page = app.page("/console", &session).await;
+    assert!(page.contains("<dt>Cost"), "{page}");
+}
+
+#[tokio::test]
+async fn the_limits_of_ses_are_those_of_the_api() {
+    let quota = json!({"Max24HourSend": 50_000.0, "MaxSendRate": 14.0, "SentLast24Hours": 1_234.0});
+    let account =
+        json!({"ProductionAccessEnabled": false, "SendingEnabled": false, "SendQuota": quota});
+    let answer = move || async move { Json(account) };
+    let aws = aws_stand_in(Router::new().route("/v2/email/account", get(answer))).await;
+    let services = Services::start().await.part(Ses::new(&aws, None));
+    let app = TestApp(posthaste_testkit::TestApp::on(services, App::from_env, routes).await);
+    let page = app.page("/console", &app.by_link().await).await;
+    for words in [
+        "1234 of 50000 mails in 24 hours, at most 14 a second",
+        "sandbox</b>",
+        "sending is paused",
+        "SES is out of its sandbox",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
 }

@@ -147,6 +147,7 @@ async fn who_died_is_followed_under_the_same_message_id() {
         account: &app.tenant.account.id,
         key: "order-1",
         body: body.as_bytes(),
+        remembered: REMEMBERED,
     };
     let died = entropy().message_id();
     // The process that began this never came back.
@@ -175,6 +176,7 @@ async fn a_request_whose_lease_ended_frees_nothing() {
         account: &app.tenant.account.id,
         key: "order-1",
         body: b"{}",
+        remembered: REMEMBERED,
     };
     let (first, second) = (entropy().message_id(), entropy().message_id());
     let begun = app.store.begin(request, &first, app.hand.now()).await;

@@ -204,7 +204,7 @@ pub const ALL: [&str; 198] = [
 
 /// Scopes outside of that list, sorted: those of the list of 2024 (API facts, appendix C), those that
 /// this service's endpoints need, and those that existing keys carry.
-pub const EXTRA: [&str; 84] = [
+pub const EXTRA: [&str; 87] = [
     "2fa_exempt",
     "2fa_required",
     "asm.groups.suppressions.create",
@@ -240,6 +240,8 @@ pub const EXTRA: [&str; 84] = [
     "mail_settings.forward_bounce.delete",
     "mail_settings.forward_spam.create",
     "mail_settings.forward_spam.delete",
+    "mail_settings.kept_mail.read",
+    "mail_settings.kept_mail.update",
     "mail_settings.plain_content.create",
     "mail_settings.plain_content.delete",
     "mail_settings.spam_check.create",
@@ -248,6 +250,7 @@ pub const EXTRA: [&str; 84] = [
     "mail_settings.template.delete",
     "marketing.automation.read",
     "marketing.read",
+    "messages.content.read",
     "messages.read",
     "newsletter.create",
     "newsletter.delete",

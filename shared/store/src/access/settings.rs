@@ -22,6 +22,7 @@ pub struct AccountSettings {
     pub forward_spam: Forward,
     pub spam_check: SpamCheck,
     pub enforced_tls: EnforcedTls,
+    pub kept_mail: KeptMailSetting,
     /// Stored for clients that still set it; it has no effect on mail.
     pub bcc: Forward,
     /// Likewise.
@@ -114,6 +115,28 @@ pub struct SpamCheck {
     pub enabled: bool,
     /// 1 (strict) to 10.
     pub max_score: u8,
+}
+
+/// Whether the composed mail of each copy is kept, and for how long.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct KeptMailSetting {
+    pub enabled: bool,
+    /// One of [`KEPT_DAYS`].
+    pub days: u16,
+}
+
+/// The days for which mail may be kept. Few, because the bucket has a folder for each, whose objects
+/// its lifecycle deletes.
+pub const KEPT_DAYS: [u16; 5] = [1, 3, 7, 14, 30];
+
+impl Default for KeptMailSetting {
+    fn default() -> Self {
+        Self {
+            enabled: false,
+            days: 7,
+        }
+    }
 }
 
 impl Default for SpamCheck {

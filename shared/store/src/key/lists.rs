@@ -48,6 +48,18 @@ impl Key {
         Self::seeks_pk(account, share(&[message.as_str()], SPREAD))
     }
 
+    /// The composed mails that an account keeps, one of [`SPREAD`] partitions.
+    pub(crate) fn kept_pk(account: &AccountId, part: u16) -> String {
+        format!("KEPT#{account}#{part}")
+    }
+
+    /// The composed mail of a copy.
+    pub(crate) fn kept(account: &AccountId, message: &MessageId, recipient: u32) -> Self {
+        let part = share(&[message.as_str()], SPREAD);
+        let sk = format!("{message}#{recipient:05}");
+        Self::new(Self::kept_pk(account, part), sk)
+    }
+
     /// Where scheduled mail is found in the same order, one of [`SPREAD`] partitions.
     pub(crate) fn waiting_pk(account: &AccountId, part: u16) -> String {
         format!("{}{part}", Self::waiting_pks(account))

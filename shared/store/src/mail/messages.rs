@@ -15,6 +15,7 @@ use posthaste_model::{AccountId, Event, EventKind, MessageId, Timestamp, cut};
 use serde::{Deserialize, Serialize};
 
 use super::event_codec::{self, CopyId};
+use super::kept::KeepTerm;
 use crate::key::Key;
 use crate::table::{
     PageQuery, Store, StoreError, StoredRow, UpdateBuilder, from_item, number, text,
@@ -97,6 +98,9 @@ pub struct Recipient {
     pub(crate) opens: BTreeSet<String>,
     #[serde(default)]
     pub(crate) clicks: BTreeSet<String>,
+    /// For how long its composed mail is kept, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeepTerm>,
 }
 
 impl Recipient {
@@ -220,6 +224,19 @@ impl Store {
         who: Claimant<'_>,
         what: &Described<'_>,
     ) -> Result<Claim, StoreError> {
+        self.claim_to_keep(copy, attempt, who, what, None).await
+    }
+
+    /// The same for a copy whose composed mail will be kept: its row says so first, so that an erasure
+    /// finds what is stored of it wherever that is.
+    pub async fn claim_to_keep(
+        &self,
+        copy: (&AccountId, &MessageId, u32),
+        attempt: u32,
+        who: Claimant<'_>,
+        what: &Described<'_>,
+        keep: Option<KeepTerm>,
+    ) -> Result<Claim, StoreError> {
         // Free when there was no claim, when an earlier attempt was deferred, or when the claim on
         // this very attempt died: its lease expired, or its process did.
         let dead = if who.single_process {
@@ -231,7 +248,11 @@ impl Store {
             "attribute_not_exists(pk) OR (#state = :deferred AND #attempt < :attempt) \
              OR (#state = :claimed AND #attempt = :attempt AND {dead})"
         );
-        let update = claimed(UpdateBuilder::default(), attempt, who, what)
+        let mut update = UpdateBuilder::default();
+        if let Some(term) = keep {
+            update = update.set("kept", term.attribute());
+        }
+        let update = claimed(update, attempt, who, what)
             .set("lease", number(who.now.0 + who.lease))
             .set_once("events", AttributeValue::L(Vec::new()))
             .condition(

@@ -220,6 +220,7 @@ mod tests {
             more_deferrals: 0,
             opens: BTreeSet::new(),
             clicks: BTreeSet::new(),
+            kept: None,
         };
         Seek::of(&row, &MessageId::from_bytes([1; 16]), 0)
     }

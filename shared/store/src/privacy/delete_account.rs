@@ -54,6 +54,10 @@ impl Store {
                 .await?;
         }
         self.forget_lists(id).await?;
+        for part in 0..SPREAD {
+            let kept = self.row_keys(&Key::kept_pk(id, part)).await?;
+            self.delete_many(&kept).await?;
+        }
         let own = Key::account(id);
         for pk in [
             Key::account_pk(id),

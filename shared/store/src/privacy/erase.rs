@@ -9,7 +9,7 @@ use posthaste_model::{AccountId, EmailAddress, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
-use crate::mail::{CopyState, Recipient};
+use crate::mail::{CopyState, KeepTerm, Recipient};
 use crate::schedule::listing_of;
 use crate::table::{Expression, Store, StoreError, TableItem, from_item, names_of, text, text_of};
 
@@ -20,6 +20,9 @@ pub struct CopyTrace {
     pub recipient: u32,
     pub state: CopyState,
     pub accepted_at: Timestamp,
+    /// For how long its composed mail is kept, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kept: Option<KeepTerm>,
 }
 
 /// The last row that a scan of the table has read.
@@ -62,6 +65,7 @@ fn trace(item: TableItem, account: &AccountId, addresses: &BTreeSet<String>) -> 
         recipient: row.key.recipient_number()?,
         state: row.value.state,
         accepted_at: row.value.accepted_at,
+        kept: row.value.kept,
     })
 }
 
@@ -79,6 +83,7 @@ impl Store {
             recipient,
             state: row.state,
             accepted_at: row.accepted_at,
+            kept: row.kept,
         }))
     }
 
@@ -89,7 +94,7 @@ impl Store {
         addresses: &BTreeSet<String>,
         after: Option<&ScanPosition>,
     ) -> Result<CopiesPage, StoreError> {
-        const PARTS: &str = "#pk, #sk, #email, #state, #accepted_at, #copies";
+        const PARTS: &str = "#pk, #sk, #email, #state, #accepted_at, #copies, #kept";
         let rows = Expression::new(
             "(begins_with(#pk, :messages) AND begins_with(#sk, :copies)) \
              OR begins_with(#pk, :waiting)",

@@ -10,6 +10,7 @@
 //! | scheduled mail in look-ups | addresses, senders and subjects of 32 KB, ten categories | [`WAITING`] |
 //! | suppressed address | 5 lists and 200 groups, reasons 1 KB | [`SUPPRESSED`] |
 //! | counters of a day | one category; a longer sort key ends with a hash | [`COUNTED`] |
+//! | composed mail that is kept | what `posthaste-kept` puts into the table, 4 KB in base64 | [`KEPT`] |
 //! | due row, held message, dead letter, post, lost mail | one message of a queue, 256 KB | [`CARRIER`] |
 //! | mail and tracking settings | each text in the request, together 340 KB | [`SETTINGS`] |
 //! | template | names and subjects of all versions 250 KB, 300 versions | [`TEMPLATE`] |
@@ -44,6 +45,9 @@ pub const SUPPRESSED: usize = 30_000;
 
 /// Of the counters of a day.
 pub const COUNTED: usize = 4_096;
+
+/// Of a composed mail that is kept in the table.
+pub const KEPT: usize = 6_000;
 
 /// Of a row that carries a message of a queue.
 pub const CARRIER: usize = 280_000;

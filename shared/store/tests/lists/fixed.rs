@@ -10,8 +10,8 @@ use posthaste_model::{
 };
 use posthaste_store::{
     AccessRecord, Account, Acquire, Allow, Allowance, ArrivalStage, Arriving, Counted, Frequency,
-    Group, GroupSaved, HoldError, IdempotentRequest, MoveError, Put, RateWindow, ScheduledMail,
-    SenderLink, SystemMail, Tally, largest,
+    Group, GroupSaved, HoldError, IdempotentRequest, MoveError, Put, REMEMBERED, RateWindow,
+    ScheduledMail, SenderLink, SystemMail, Tally, largest,
 };
 use posthaste_testkit::{Scale, Tenant, entropy};
 
@@ -262,6 +262,7 @@ async fn what_is_stored_of_a_request() {
         account,
         key: &"k".repeat(255),
         body: &vec![b' '; 1 << 20],
+        remembered: REMEMBERED,
     };
     let message = entropy().message_id();
     let taken = store.begin(request, &message, NOW).await.unwrap();
