@@ -37,15 +37,7 @@ pub(crate) async fn finish(
         let wait = pause(reason, job.attempt, app.entropy.below(100));
         let why = event.and_then(|event| event.response.as_deref());
         let why = why.unwrap_or_default();
-        match reason {
-            RetryReason::Sender | RetryReason::Unanswered => {
-                posthaste_metrics::record(&[Metric::RelayTrouble.of(1)]);
-                tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");
-            }
-            RetryReason::Recipient => {
-                tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred");
-            }
-        }
+        report_retry(job, reason, why, &email);
         let next = Job {
             attempt: job.attempt + 1,
             waits_since: None,
@@ -56,13 +48,7 @@ pub(crate) async fn finish(
             ..job.clone()
         };
         if let Err(error) = again(app, &next, recipient, wait).await {
-            // The repeated job offers the copy at once, not when the claim ends. SES may have taken what it did not
-            // answer: that claim stays.
-            if reason != RetryReason::Unanswered
-                && let Err(error) = release_claim(app, job, recipient).await
-            {
-                tracing::warn!(message.id = %message, error = %error, "message {message} waits for the end of its claim: {error}");
-            }
+            release_unqueued(app, job, recipient, reason).await;
             return Err(error);
         }
     } else {
@@ -91,6 +77,30 @@ pub(crate) async fn finish(
         }
     }
     Ok(events)
+}
+
+fn report_retry(job: &Job, reason: RetryReason, why: &str, email: &str) {
+    let message = &job.message;
+    match reason {
+        RetryReason::Sender | RetryReason::Unanswered => {
+            posthaste_metrics::record(&[Metric::RelayTrouble.of(1)]);
+            tracing::error!(message.id = %message, attempt.no = job.attempt, "the relay does not take message {message}: {why}");
+        }
+        RetryReason::Recipient => {
+            tracing::info!(message.id = %message, attempt.no = job.attempt, "message {message} to {email} was deferred");
+        }
+    }
+}
+
+/// Gives back the claim of a copy whose retry could not be queued, so that the repeated job offers it at once, not when
+/// the claim ends. SES may have taken what it did not answer: that claim stays.
+async fn release_unqueued(app: &App, job: &Job, recipient: u32, reason: RetryReason) {
+    if reason != RetryReason::Unanswered
+        && let Err(error) = release_claim(app, job, recipient).await
+    {
+        let message = &job.message;
+        tracing::warn!(message.id = %message, error = %error, "message {message} waits for the end of its claim: {error}");
+    }
 }
 
 /// Gives back the claim of a copy that the relay has not taken: otherwise its job would wait until the claim ends.

@@ -22,7 +22,7 @@ const LONGEST_NAME: usize = 255;
 
 impl AccountWriter<'_> {
     /// Makes the keys that the account has none of the same name of. Those of a run that was stopped before it could show
-    /// their secrets are made anew: nobody has seen what they opened with.
+    /// their secrets are made anew: no report has them.
     pub(crate) async fn write_keys(&mut self) -> Result<(), TransferError> {
         if self.options.without_keys {
             return Ok(());
