@@ -170,7 +170,7 @@ async fn attempt(
     let who = app.claimant(row.retention);
     let claim = app
         .store
-        .claim_to_keep(which, job.attempt, who, &described, row.keep);
+        .claim_to_keep(which, job.attempt, who, (&described, row.keep));
     match claim.await? {
         Claim::Won => {}
         Claim::Busy { .. } => return Err(WorkError::Busy),

@@ -45,7 +45,7 @@ pub(crate) async fn send_again(
     let found = app.kept.get(copy, term, app.clock.now()).await;
     let found = found.map_err(|error| Rejection::unavailable(&error))?;
     let kept = found.map_err(|why| missing(why.to_string()))?;
-    // What may not leave once may not leave again, whoever asks.
+    // What may not leave once may not leave again, by any key.
     let caller = Caller {
         key: Arc::new(ApiKey {
             is_test: caller.key.is_test || kept.is_test,

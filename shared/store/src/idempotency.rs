@@ -100,7 +100,7 @@ impl Store {
         let replay = self
             .modify(&key, expires, |old: Option<&Replay>| {
                 let next = next(old, &mine, (now, remembered));
-                taken = next.as_ref().err().cloned();
+                taken = next.as_ref().err().map(|taken| (**taken).clone());
                 Ok::<_, StoreError>(next.map_or(RowChange::Keep, RowChange::Put))
             })
             .await?;
@@ -168,17 +168,17 @@ fn next(
     old: Option<&Replay>,
     mine: &Replay,
     (now, remembered): (Timestamp, i64),
-) -> Result<Replay, Acquire> {
+) -> Result<Replay, Box<Acquire>> {
     // Counted from the first request; a later one that resumes keeps the row for longer.
     let Some(old) = old.filter(|old| now.since(old.at) < remembered) else {
         return Ok(mine.clone());
     };
     if old.body != mine.body {
-        return Err(Acquire::KeyReused);
+        return Err(Box::new(Acquire::KeyReused));
     }
     match old.lease {
-        None => Err(Acquire::Replay(old.message.clone())),
-        Some(until) if until > now => Err(Acquire::InProgress { until }),
+        None => Err(Box::new(Acquire::Replay(old.message.clone()))),
+        Some(until) if until > now => Err(Box::new(Acquire::InProgress { until })),
         Some(_) => Ok(Replay {
             lease: mine.lease,
             ..old.clone()

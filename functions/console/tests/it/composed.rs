@@ -36,7 +36,7 @@ impl TestApp {
             accepted_at: now,
         };
         let which = (account, &message, 0);
-        let claim = self.store.claim_to_keep(which, 0, who, &described, term);
+        let claim = self.store.claim_to_keep(which, 0, who, (&described, term));
         assert_eq!(claim.await, Ok(Claim::Won));
         let mail: Mail = serde_json::from_value(json!({
             "from": {"email": "me@example.com"},

@@ -224,7 +224,7 @@ impl Store {
         who: Claimant<'_>,
         what: &Described<'_>,
     ) -> Result<Claim, StoreError> {
-        self.claim_to_keep(copy, attempt, who, what, None).await
+        self.claim_to_keep(copy, attempt, who, (what, None)).await
     }
 
     /// The same for a copy whose composed mail will be kept: its row says so first, so that an erasure
@@ -234,8 +234,7 @@ impl Store {
         copy: (&AccountId, &MessageId, u32),
         attempt: u32,
         who: Claimant<'_>,
-        what: &Described<'_>,
-        keep: Option<KeepTerm>,
+        (what, keep): (&Described<'_>, Option<KeepTerm>),
     ) -> Result<Claim, StoreError> {
         // Free when there was no claim, when an earlier attempt was deferred, or when the claim on
         // this very attempt died: its lease expired, or its process did.
