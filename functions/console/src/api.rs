@@ -16,13 +16,6 @@ use crate::texts;
 /// The longest answer that a page reads. The longest of a list has 1,000 mails of some hundred bytes each.
 const LONGEST_ANSWER: usize = 8 << 20;
 
-/// A text in the path of an address.
-pub(crate) fn encoded(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes())
-        .collect::<String>()
-        .replace('+', "%20")
-}
-
 /// The calls of the API, behind their guards.
 #[derive(Clone)]
 pub(crate) struct ApiRouter(Router);

@@ -64,7 +64,7 @@ mod tests {
     fn the_table_keeps_nothing_of_a_transaction_that_is_over() {
         let database = Database::memory().expect("a table in memory");
         let table = r#"{"TableName":"table","KeySchema":[{"AttributeName":"pk","KeyType":"HASH"}],
-            "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"BillingMode":"PAY_PER_REQUEST"}"#;
+            "AttributeDefinitions":[{"AttributeName":"pk","AttributeType":"S"}],"ProvisionedThroughput":{"ReadCapacityUnits":1,"WriteCapacityUnits":1}}"#;
         run(&database, "CreateTable", table.as_bytes()).expect("a new table");
         for key in ["a", "b"] {
             let put = format!(

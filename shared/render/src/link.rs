@@ -193,6 +193,7 @@ mod tests {
             recipient: 0,
             email: "ann@example.com".to_owned(),
             issued: Timestamp(issued),
+            host: Some("links.example".to_owned()),
             action: LinkAction::Click {
                 part: LinkPart::Html,
                 index: 3,
@@ -201,6 +202,7 @@ mod tests {
         };
         let links = Links {
             base: "https://links.example",
+            host: None,
             keys: &ring,
             account: &account,
             message: &new,
