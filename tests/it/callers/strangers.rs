@@ -1,5 +1,4 @@
-//! No account sees, changes or even senses the rows of another: to a stranger an id that belongs
-//! to somebody answers exactly like one that belongs to nobody.
+//! No account sees or changes the rows of another: to a stranger its ids answer exactly like ids that do not exist.
 
 use posthaste_http::{Access, Route};
 use reqwest::Method;
@@ -15,15 +14,12 @@ pub(crate) struct Ids {
     rule: i64,
     batch: String,
     message: String,
-    /// A mail that has left.
     sent: String,
     download: String,
     erasure: String,
-    /// Of a post to the webhook, and of a span of time that was posted again.
     post: String,
     replay: String,
     subuser: String,
-    /// The user name of the account.
     owner: String,
     webhook: String,
     template: String,
