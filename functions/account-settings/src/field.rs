@@ -95,10 +95,8 @@ impl Slot<'_> {
             }
             Self::Days(own) => *own = Some(number(value, 3650, " days")?),
             Self::KeptDays(own) => {
-                let days = KEPT_DAYS.into_iter();
-                let days = days
-                    .filter(|days| value.as_u64() == Some(u64::from(*days)))
-                    .last();
+                let is_it = |days: &_| value.as_u64() == Some(u64::from(*days));
+                let days = KEPT_DAYS.into_iter().find(is_it);
                 *own = days.ok_or("must be 1, 3, 7, 14 or 30")?;
             }
             Self::Score(own) => *own = number(value, 10, "")?,

@@ -31,7 +31,6 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
     const TIMEZONE: &str = "/v3/user/timezone";
     const CREDITS: &str = "/v3/user/credits";
     const COST: &str = "/v3/user/cost";
-    const LIMITS: &str = "/v3/user/sending_limits";
     const TWO_FACTORS: &str = "/v3/user/multifactor_authentication";
     let scope = Access::Scope;
     let billing = |own| Access::Either(own, "billing.read");
@@ -52,7 +51,7 @@ pub(crate) fn routes(routes: Routes<AppState>) -> Routes<AppState> {
         .at(Method::GET, CREDITS, billing("user.credits.read"), credits::read)
         .at(
             Method::GET,
-            LIMITS,
+            "/v3/user/sending_limits",
             billing("user.credits.read"),
             sending_limits::read,
         )

@@ -159,14 +159,7 @@ async fn attempt(
         subject: row.subject,
         accepted_at: job.accepted.seconds(),
     };
-    let reaction = match &rendered {
-        Ok(rendered) => {
-            let base = context.links.base(mail, copy).map(|base| base.url);
-            let links = (base.as_deref(), rendered);
-            Reaction::to(app, &about, &copy.mailbox.email, links).await
-        }
-        Err(_) => Reaction::default(),
-    };
+    let reaction = reaction(app, context, copy, &about, rendered.as_ref().ok()).await;
     let who = app.claimant(row.retention);
     let claim = app
         .store
@@ -210,6 +203,22 @@ async fn attempt(
             Ok(waiting(&about, row, wait, true))
         }
     }
+}
+
+/// What a recipient of a test does with the copy, if it is rendered.
+async fn reaction(
+    app: &App,
+    context: JobContext<'_>,
+    copy: RecipientCopy<'_>,
+    about: &EventContext<'_>,
+    rendered: Option<&Rendered>,
+) -> Reaction {
+    let Some(rendered) = rendered else {
+        return Reaction::default();
+    };
+    let base = context.links.base(context.mail, copy).map(|base| base.url);
+    let links = (base.as_deref(), rendered);
+    Reaction::to(app, about, &copy.mailbox.email, links).await
 }
 
 /// Charges the credit of a copy that is claimed; mail that does not leave takes none. Where that fails, the claim is
@@ -284,20 +293,14 @@ fn finished(
     }
 }
 
-/// Builds the copy and offers it to the relay, unless that fails. A wait is the error: the relay did
-/// not look at the mail.
-async fn hand_over<'a>(
+/// The bytes of the copy, signed.
+fn composed(
     app: &App,
     context: JobContext<'_>,
     copy: RecipientCopy<'_>,
-    (rendered, signer, permit, keep): (
-        Rendered,
-        Option<Arc<Signer>>,
-        Option<RelayPermit<'_>>,
-        Option<KeepTerm>,
-    ),
-    about: impl Fn(Millis) -> EventContext<'a>,
-) -> Result<RecordResult, RelayWait> {
+    (rendered, signer): (&Rendered, Option<&Signer>),
+    about: &EventContext<'_>,
+) -> Result<Vec<u8>, Unbuilt> {
     let JobContext { job, mail, .. } = context;
     let from = mail.from_of(copy.personalization);
     let boundary = format!("{}.{}", job.message, copy.recipient);
@@ -318,20 +321,37 @@ async fn hand_over<'a>(
         extra: &extra,
     };
     let stamp = Stamp {
-        message_id: about(app.clock.now_ms()).message_id,
+        message_id: about.message_id,
         date: job.due.unwrap_or_else(|| job.accepted.seconds()),
         boundary: &boundary,
     };
-    let building = || {
-        let built = match &mail.submitted {
-            Some(whole) => {
-                let built = crate::submitted::build(whole, mail, copy, &rendered, &stamp);
-                built.map(|bytes| again::relinked_head(app, context, copy, bytes))
-            }
-            None => posthaste_mime::build(&outgoing, &stamp),
-        };
-        finished(mail, signer.as_deref(), built)
+    let built = match &mail.submitted {
+        Some(whole) => {
+            let built = crate::submitted::build(whole, mail, copy, rendered, &stamp);
+            built.map(|bytes| again::relinked_head(app, context, copy, bytes))
+        }
+        None => posthaste_mime::build(&outgoing, &stamp),
     };
+    finished(mail, signer, built)
+}
+
+/// Builds the copy and offers it to the relay, unless that fails. A wait is the error: the relay did
+/// not look at the mail.
+async fn hand_over<'a>(
+    app: &App,
+    context: JobContext<'_>,
+    copy: RecipientCopy<'_>,
+    (rendered, signer, permit, keep): (
+        Rendered,
+        Option<Arc<Signer>>,
+        Option<RelayPermit<'_>>,
+        Option<KeepTerm>,
+    ),
+    about: impl Fn(Millis) -> EventContext<'a>,
+) -> Result<RecordResult, RelayWait> {
+    let JobContext { job, mail, .. } = context;
+    let stamped = about(app.clock.now_ms());
+    let building = || composed(app, context, copy, (&rendered, signer.as_deref()), &stamped);
     let bytes = match posthaste_offload::run(texts_size(&rendered) + carried_size(mail), building)
         .await
     {

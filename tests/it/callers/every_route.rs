@@ -132,10 +132,15 @@ async fn every_route_needs_the_scope_that_is_written_down_for_it() {
 
 #[tokio::test]
 async fn every_route_wants_a_key_that_holds_its_scope() {
-    let house = House::open().await;
-    let tenant = house.tenant("other").await;
-    let poor = tenant.restricted(house.host.store(), &["2fa_exempt"]).await;
-    for route in routes().await {
+    let mut house = House::open().await;
+    let mut tenant = house.tenant("other").await;
+    for (number, route) in routes().await.into_iter().enumerate() {
+        // Another service in time: one takes so many wrong keys of an address, and then refuses all of them.
+        if number % 100 == 99 {
+            house = House::open().await;
+            tenant = house.tenant("other").await;
+        }
+        let poor = tenant.restricted(house.host.store(), &["2fa_exempt"]).await;
         let path = fill(route.path, |_| "x".to_owned());
         let name = format!("{} {path}", route.method);
         let nobody = house.ask(&route.method, &path, &[], b"{}").await;

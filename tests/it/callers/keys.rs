@@ -64,7 +64,12 @@ async fn a_key_with_only_the_other_name_of_a_scope_opens_its_routes() {
 
 #[tokio::test]
 async fn a_billing_key_opens_the_billing_endpoints_and_no_other() {
-    const BILLING: [&str; 3] = ["/v3/user/account", "/v3/user/cost", "/v3/user/credits"];
+    const BILLING: [&str; 4] = [
+        "/v3/user/account",
+        "/v3/user/cost",
+        "/v3/user/credits",
+        "/v3/user/sending_limits",
+    ];
     let house = House::open().await;
     let tenant = house.tenant("other").await;
     let key = tenant

@@ -9,12 +9,13 @@ use super::events;
 use super::read::{self, Template};
 
 /// What may hold a star in a policy, and why.
-const STARS: [(&str, &str); 7] = [
+const STARS: [(&str, &str); 8] = [
     ("${Bucket.Arn}/mail/*", "a folder of the bucket"),
     ("${Bucket.Arn}/inbound/*", "a folder of the bucket"),
     ("${Bucket.Arn}/received/*", "a folder of the bucket"),
     ("${Bucket.Arn}/bounces/*", "a folder of the bucket"),
     ("${Bucket.Arn}/waiting/*", "a folder of the bucket"),
+    ("${Bucket.Arn}/kept/*", "a folder of the bucket"),
     (
         "arn:${AWS::Partition}:ses:${AWS::Region}:${AWS::AccountId}:identity/*",
         "senders verify their domains while the stack runs",

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on has failed"
 )]
 
+mod details;
 mod grants;
 mod keys;
 mod races;

@@ -166,9 +166,10 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
     };
     let credits = visit.api.get::<CreditsAnswer>("/v3/user/credits").await;
     // What it costs is for readers who may see bills.
-    let cost = match visit.caller.key.holds("billing.read") {
-        true => visit.api.get::<CostAnswer>("/v3/user/cost").await.ok(),
-        false => None,
+    let cost = if visit.caller.key.holds("billing.read") {
+        visit.api.get::<CostAnswer>("/v3/user/cost").await.ok()
+    } else {
+        None
     };
     let limits = visit.api.get::<LimitsAnswer>("/v3/user/sending_limits");
     // Without the answer of SES the page is as good without its limits.

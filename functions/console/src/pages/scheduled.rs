@@ -5,17 +5,15 @@ pub(crate) mod waiting;
 use std::collections::BTreeMap;
 
 use askama::Template;
-use serde::Deserialize;
 
 use super::scheduled_batch;
 use crate::api::encoded;
 use crate::content::{PageContent, PageResult};
 use crate::texts::{self, MailStatus};
 use crate::visit::PageVisit;
-use waiting::{ScheduleRights, WaitingAnswer, WaitingMail};
-
-/// Mails on a page.
-pub(crate) const SHOWN: usize = 50;
+use waiting::{
+    HoldAnswer, SHOWN, ScheduleRights, WaitingAnswer, WaitingMail, WaitingPageAnswer, hold_status,
+};
 
 #[derive(Template)]
 #[template(path = "scheduled.html")]
@@ -40,20 +38,6 @@ struct BatchShown {
     hold: String,
     /// Its mails on this page, in words.
     mails: String,
-}
-
-/// A batch with its status, as the API answers it.
-#[derive(Deserialize)]
-pub(crate) struct HoldAnswer {
-    pub(crate) batch_id: String,
-    pub(crate) status: String,
-}
-
-/// Mails that wait, as the API lists them.
-#[derive(Default, Deserialize)]
-pub(crate) struct WaitingPageAnswer {
-    pub(crate) messages: Vec<WaitingAnswer>,
-    pub(crate) next: Option<String>,
 }
 
 pub(crate) async fn show(visit: PageVisit) -> PageResult {
@@ -112,15 +96,6 @@ fn batches(holds: Vec<HoldAnswer>, mails: &[WaitingAnswer]) -> Vec<BatchShown> {
         mails: texts::mails_here(mails),
     });
     shown.collect()
-}
-
-/// How a batch stands, by the API's word; an empty one has no status.
-pub(crate) fn hold_status(hold: &str) -> MailStatus {
-    MailStatus::of(match hold {
-        "pause" => "paused",
-        "cancel" => "cancelled",
-        _ => "scheduled",
-    })
 }
 
 #[cfg(test)]

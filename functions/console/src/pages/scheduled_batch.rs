@@ -2,8 +2,9 @@
 
 use askama::Template;
 
-use super::scheduled::waiting::{self, ScheduleRights, WaitingMail};
-use super::scheduled::{HoldAnswer, SHOWN, WaitingPageAnswer, hold_status};
+use super::scheduled::waiting::{
+    self, HoldAnswer, SHOWN, ScheduleRights, WaitingMail, WaitingPageAnswer, hold_status,
+};
 use crate::api::encoded;
 use crate::content::{PageContent, PageError, PageResult};
 use crate::texts::MailStatus;

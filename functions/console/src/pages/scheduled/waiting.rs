@@ -9,6 +9,32 @@ use crate::texts::{self, MailStatus};
 /// The scope that reads what is scheduled.
 pub(crate) const READ: &str = "user.scheduled_sends.read";
 
+/// Mails on a page.
+pub(crate) const SHOWN: usize = 50;
+
+/// A batch with its status, as the API answers it.
+#[derive(Deserialize)]
+pub(crate) struct HoldAnswer {
+    pub(crate) batch_id: String,
+    pub(crate) status: String,
+}
+
+/// Mails that wait, as the API lists them.
+#[derive(Default, Deserialize)]
+pub(crate) struct WaitingPageAnswer {
+    pub(crate) messages: Vec<WaitingAnswer>,
+    pub(crate) next: Option<String>,
+}
+
+/// How a batch stands, by the API's word; an empty one has no status.
+pub(crate) fn hold_status(hold: &str) -> MailStatus {
+    MailStatus::of(match hold {
+        "pause" => "paused",
+        "cancel" => "cancelled",
+        _ => "scheduled",
+    })
+}
+
 /// A mail that waits, as the lists of the API have it: that of a batch without addresses.
 #[derive(Default, Deserialize)]
 pub(crate) struct WaitingAnswer {
