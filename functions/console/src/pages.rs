@@ -9,6 +9,7 @@ mod scheduled;
 mod scheduled_batch;
 mod suppression_list;
 mod suppressions;
+mod waiting;
 
 use std::future::Future;
 use std::pin::Pin;

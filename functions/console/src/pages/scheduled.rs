@@ -1,19 +1,18 @@
 //! What waits for its time: batches that have a status or mails, and the mails one by one.
 
-pub(crate) mod waiting;
-
 use std::collections::BTreeMap;
 
 use askama::Template;
 
 use super::scheduled_batch;
+use super::waiting::{
+    self, HoldAnswer, SHOWN, ScheduleRights, WaitingAnswer, WaitingMail, WaitingPageAnswer,
+    hold_status,
+};
 use crate::api::encoded;
 use crate::content::{PageContent, PageResult};
 use crate::texts::{self, MailStatus};
 use crate::visit::PageVisit;
-use waiting::{
-    HoldAnswer, SHOWN, ScheduleRights, WaitingAnswer, WaitingMail, WaitingPageAnswer, hold_status,
-};
 
 #[derive(Template)]
 #[template(path = "scheduled.html")]

@@ -2,7 +2,7 @@
 
 use askama::Template;
 
-use super::scheduled::waiting::{
+use super::waiting::{
     self, HoldAnswer, SHOWN, ScheduleRights, WaitingMail, WaitingPageAnswer, hold_status,
 };
 use crate::api::encoded;
