@@ -2,12 +2,15 @@
 //! once the mail is durable.
 
 use std::pin::Pin;
+use std::sync::Arc;
 
 use axum::http::{HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use posthaste_http::{Caller, Rejection, too_large};
+use posthaste_kept::repeatable;
 use posthaste_metrics::Metric;
-use posthaste_model::{AccountId, Mail, MessageId, Timestamp};
+use posthaste_model::{AccountId, Mail, MessageId, Problem, Timestamp};
+use posthaste_store::ApiKey;
 
 use crate::enqueue::enqueue;
 use crate::{App, account, decode_and_check, size};
@@ -134,4 +137,36 @@ impl IntoResponse for SendOutcome {
         }
         response
     }
+}
+
+/// Accepts the kept mail of a copy as this message.
+///
+/// It is a mail like any other from here on: its account may have lost the sender, the recipient may have been
+/// suppressed, and it costs a credit. Its id, its Message-ID, its bounce address and its links are its own.
+pub(crate) async fn send_again(
+    app: &App,
+    caller: &Caller,
+    message: &MessageId,
+    id: &str,
+) -> Result<SendOutcome, Rejection> {
+    let missing = |why: String| Rejection::unknown_id([Problem::on("message_id", why)]);
+    let unknown = || missing("not found".to_owned());
+    let (before, recipient) = MessageId::read_copy(id).ok_or_else(unknown)?;
+    let copy = (caller.id(), &before, recipient.unwrap_or(0));
+    let row = app.store.recipient(copy.0, copy.1, copy.2).await?;
+    let term = row.ok_or_else(unknown)?.kept;
+    let found = app.kept.get(copy, term, app.clock.now()).await;
+    let found = found.map_err(|error| Rejection::unavailable(&error))?;
+    let kept = found.map_err(|why| missing(why.to_string()))?;
+    // What may not leave once may not leave again, by any key.
+    let caller = Caller {
+        key: Arc::new(ApiKey {
+            is_test: caller.key.is_test || kept.is_test,
+            ..(*caller.key).clone()
+        }),
+        ..caller.clone()
+    };
+    let mail = posthaste_offload::run(posthaste_offload::UNKNOWN, || repeatable(kept)).await;
+    let size = mail.submitted.as_ref().map_or(0, |m| m.mime.bytes().len());
+    accept_mail(app, &caller, message, mail, size).await
 }

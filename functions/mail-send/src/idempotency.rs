@@ -15,8 +15,7 @@ use posthaste_model::MessageId;
 use posthaste_store::{Acquire, IdempotentRequest, REMEMBERED};
 
 use crate::App;
-use crate::accept::{SendOutcome, validate_and_accept};
-use crate::again::send_again;
+use crate::accept::{SendOutcome, send_again, validate_and_accept};
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");

@@ -11,12 +11,11 @@
 //! 5. `account`: applies the rules of the account; `template` those of the mail's template
 //! 6. `enqueue`: makes the jobs and stores them
 //!
-//! `again` sends a composed mail again, which takes it through the last two. `errors` names what is wrong and where; `size` measures the mail; `waiting` lists scheduled mail for
+//! `errors` names what is wrong and where; `size` measures the mail; `waiting` lists scheduled mail for
 //! look-ups.
 
 mod accept;
 mod account;
-mod again;
 mod check;
 mod enqueue;
 mod errors;
@@ -107,7 +106,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
             Method::POST,
             "/v3/messages/{msg_id}/send_again",
             send,
-            again::receive,
+            receive::receive_again,
         )
         .with_state(app)
 }

@@ -5,8 +5,8 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
 use bytes::Bytes;
 use posthaste_http::{
-    BodyRoom, Caller, Dialect, Inflated, RawBody, Rejection, body_is_json, inflate_within, no_room,
-    too_large,
+    BodyRoom, Caller, Dialect, Inflated, PathParams, RawBody, Rejection, body_is_json,
+    inflate_within, no_room, too_large,
 };
 
 use crate::errors::bad_request;
@@ -107,6 +107,19 @@ impl SendBody {
 
 fn unsupported(message: &str) -> Rejection {
     Rejection::plain(StatusCode::UNSUPPORTED_MEDIA_TYPE, message)
+}
+
+/// `POST /v3/messages/{msg_id}/send_again`.
+pub(crate) async fn receive_again(
+    State(app): State<App>,
+    caller: Caller,
+    PathParams(id): PathParams<String>,
+    headers: HeaderMap,
+) -> Response {
+    match idempotency::repeat_once(&app, &caller, &headers, &id).await {
+        Ok(response) => response,
+        Err(rejection) => rejection.in_dialect(Dialect::Mail).into_response(),
+    }
 }
 
 #[cfg(test)]
