@@ -31,8 +31,10 @@ pub(crate) fn relinked_head(
     bytes: Vec<u8>,
 ) -> Vec<u8> {
     const END: &[u8] = b"\r\n\r\n";
-    let base = context.links.base(context.mail, copy);
-    let (Some(before), Some(base)) = (before(context.mail), base) else {
+    let Some(before) = before(context.mail) else {
+        return bytes;
+    };
+    let Some(base) = context.links.base(context.mail, copy) else {
         return bytes;
     };
     let links = app.links(context.job, &base, None);

@@ -159,7 +159,10 @@ async fn attempt(
         subject: row.subject,
         accepted_at: job.accepted.seconds(),
     };
-    let reaction = reaction(app, context, copy, &about, rendered.as_ref().ok()).await;
+    let reaction = match &rendered {
+        Ok(rendered) => Reaction::to(app, context, copy, (&about, rendered)).await,
+        Err(_) => Reaction::default(),
+    };
     let who = app.claimant(row.retention);
     let claim = app
         .store
@@ -203,22 +206,6 @@ async fn attempt(
             Ok(waiting(&about, row, wait, true))
         }
     }
-}
-
-/// What a recipient of a test does with the copy, if it is rendered.
-async fn reaction(
-    app: &App,
-    context: JobContext<'_>,
-    copy: RecipientCopy<'_>,
-    about: &EventContext<'_>,
-    rendered: Option<&Rendered>,
-) -> Reaction {
-    let Some(rendered) = rendered else {
-        return Reaction::default();
-    };
-    let base = context.links.base(context.mail, copy).map(|base| base.url);
-    let links = (base.as_deref(), rendered);
-    Reaction::to(app, about, &copy.mailbox.email, links).await
 }
 
 /// Charges the credit of a copy that is claimed; mail that does not leave takes none. Where that fails, the claim is

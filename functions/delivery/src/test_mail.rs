@@ -4,7 +4,9 @@
 //! address says, and what its recipient would do with it is reported as if it had been done.
 
 use posthaste_mailer::{Attempt, Cause, Envelope, RefusalStage};
-use posthaste_model::{EmailAddress, EnforcedTls, Event, EventKind, FixedOutcome, UrlOffset};
+use posthaste_model::{
+    EmailAddress, EnforcedTls, Event, EventKind, FixedOutcome, RecipientCopy, UrlOffset,
+};
 use posthaste_queue::Job;
 use posthaste_render::{
     CLICK_PATH, EntityContext, LinkAction, LinkPart, Rendered, TOKEN_PARAMETER, UNSUBSCRIBE_PATH,
@@ -13,6 +15,7 @@ use posthaste_render::{
 
 use crate::App;
 use crate::app::TestRelay;
+use crate::context::JobContext;
 use crate::outcome::EventContext;
 
 /// How events of a recipient with a fixed outcome name its mail program.
@@ -89,16 +92,18 @@ pub(crate) struct Reaction {
 }
 
 impl Reaction {
-    /// The reaction to a copy, whose links begin with a base if there are any; none where the recipient has no outcome, or
-    /// mail leaves.
+    /// The reaction to a copy; none where the recipient has no outcome, or mail leaves.
     pub(crate) async fn to(
         app: &App,
-        about: &EventContext<'_>,
-        to: &EmailAddress,
-        (base, rendered): (Option<&str>, &Rendered),
+        context: JobContext<'_>,
+        copy: RecipientCopy<'_>,
+        (about, rendered): (&EventContext<'_>, &Rendered),
     ) -> Self {
+        let to = &copy.mailbox.email;
         let outcome = FixedOutcome::of(&to.wire());
         let outcome = outcome.filter(|_| app.is_test_mail(about.job, to));
+        // What its links begin with, if it has any.
+        let base = || context.links.base(context.mail, copy).map(|base| base.url);
         let visit = |kind| Event {
             useragent: Some(AGENT.to_owned()),
             ip: Some(IP.to_owned()),
@@ -115,7 +120,7 @@ impl Reaction {
                 reports: vec![match about.mail.asm {
                     None => visit(EventKind::Unsubscribe),
                     Some(_) => Event {
-                        url: base.map(|base| format!("{base}{UNSUBSCRIBE_PATH}")),
+                        url: base().map(|base| format!("{base}{UNSUBSCRIBE_PATH}")),
                         ..visit(EventKind::GroupUnsubscribe)
                     },
                 }],
@@ -130,8 +135,9 @@ impl Reaction {
                 let mut visits = vec![open];
                 if outcome == FixedOutcome::Clicked {
                     let size = rendered.parts.iter().map(|part| part.value.len()).sum();
-                    let link =
-                        posthaste_offload::run(size, || first_link(app, (base, rendered))).await;
+                    let base = base();
+                    let find = || first_link(app, base.as_deref(), rendered);
+                    let link = posthaste_offload::run(size, find).await;
                     // A mail without a link cannot be followed anywhere.
                     visits.extend(link.map(|(url, offset)| Event {
                         url: Some(url),
@@ -167,10 +173,7 @@ impl Reaction {
 }
 
 /// The first web link of the HTML, else of the text: where it leads, if its clicks are tracked.
-fn first_link(
-    app: &App,
-    (base, rendered): (Option<&str>, &Rendered),
-) -> Option<(String, UrlOffset)> {
+fn first_link(app: &App, base: Option<&str>, rendered: &Rendered) -> Option<(String, UrlOffset)> {
     let of_type = |name: &'static str| {
         let part = rendered
             .parts

@@ -191,19 +191,10 @@ const DROPS: [&str; 4] = [
 fn add_segments(counts: &mut SegmentCounts, day: &str, event: &Event, metrics: &[&'static str]) {
     let agent = event.useragent.as_deref().unwrap_or_default();
     let mut segments = vec![Segment::provider(&event.email)];
-    match event.kind {
-        EventKind::Open => segments.extend([Segment::client(agent), Segment::device(agent)]),
-        EventKind::Click => segments.push(Segment::browser(agent)),
-        EventKind::Processed
-        | EventKind::Delivered
-        | EventKind::Deferred
-        | EventKind::Bounce
-        | EventKind::Dropped
-        | EventKind::SpamReport
-        | EventKind::Unsubscribe
-        | EventKind::GroupUnsubscribe
-        | EventKind::GroupResubscribe
-        | EventKind::AccountStatusChange => {}
+    match crate::visits::kind(event.kind) {
+        Some(VisitKind::Open) => segments.extend([Segment::client(agent), Segment::device(agent)]),
+        Some(VisitKind::Click) => segments.push(Segment::browser(agent)),
+        None => {}
     }
     for segment in segments {
         for metric in metrics {

@@ -6,8 +6,8 @@
 
 use posthaste_mime::submitted::{SubmittedHead, unsent};
 use posthaste_model::{
-    ClickTracking, Footer, Ganalytics, Mail, MailSettings, MessageId, OpenTracking,
-    Personalization, Raw, RecipientCopy, Submitted, SubscriptionTracking, TrackingSettings,
+    Footer, Mail, MailSettings, MessageId, Personalization, Raw, RecipientCopy, Submitted,
+    TrackingSettings,
 };
 
 use crate::KeptMail;
@@ -46,19 +46,9 @@ pub fn composed(
         asm: mail.asm.clone(),
         ip_pool_name: mail.ip_pool_name.clone(),
         mail_settings: without_additions(&mail.mail_settings),
-        tracking_settings: untracked(),
-        personalizations: vec![Personalization {
-            to: vec![copy.mailbox.clone()],
-            cc: Vec::new(),
-            bcc: Vec::new(),
-            from: None,
-            subject: None,
-            headers: [].into(),
-            substitutions: [].into(),
-            dynamic_template_data: None,
-            custom_args: [].into(),
-            send_at: None,
-        }],
+        // The links are in the mail, and are written anew.
+        tracking_settings: TrackingSettings::off(),
+        personalizations: vec![Personalization::to(copy.mailbox.clone())],
         notice: false,
         submitted: Some(whole),
     };
@@ -76,16 +66,6 @@ fn without_additions(settings: &MailSettings) -> MailSettings {
         sandbox_mode: None,
         wrapper: Some(String::new()),
         ..settings.clone()
-    }
-}
-
-/// The links are in the mail, and are written anew.
-fn untracked() -> TrackingSettings {
-    TrackingSettings {
-        click_tracking: Some(ClickTracking::default()),
-        open_tracking: Some(OpenTracking::default()),
-        subscription_tracking: Some(SubscriptionTracking::default()),
-        ganalytics: Some(Ganalytics::default()),
     }
 }
 

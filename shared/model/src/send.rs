@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Asm, BatchId, ClickTracking, EmailAddress, Footer, Ganalytics, MailSettings, Mailbox,
-    OpenTracking, Submitted, SubscriptionTracking, Timestamp, TrackingSettings,
+    Asm, BatchId, EmailAddress, Footer, MailSettings, Mailbox, Submitted, Timestamp,
+    TrackingSettings,
 };
 
 type Map = BTreeMap<String, String>;
@@ -165,6 +165,24 @@ impl Personalization {
     }
 }
 
+impl Personalization {
+    /// One recipient, for whom nothing differs.
+    pub fn to(mailbox: Mailbox) -> Self {
+        Self {
+            to: vec![mailbox],
+            cc: Vec::new(),
+            bcc: Vec::new(),
+            from: None,
+            subject: None,
+            headers: [].into(),
+            substitutions: [].into(),
+            dynamic_template_data: None,
+            custom_args: [].into(),
+            send_at: None,
+        }
+    }
+}
+
 impl Mail {
     /// A text from the service to one address, without tracking or additions; the suppression lists
     /// of the account apply as to any other mail. It is marked as auto-generated, so that no
@@ -195,24 +213,8 @@ impl Mail {
                 footer: Some(Footer::default()),
                 ..MailSettings::default()
             },
-            tracking_settings: TrackingSettings {
-                click_tracking: Some(ClickTracking::default()),
-                open_tracking: Some(OpenTracking::default()),
-                subscription_tracking: Some(SubscriptionTracking::default()),
-                ganalytics: Some(Ganalytics::default()),
-            },
-            personalizations: vec![Personalization {
-                to: vec![mailbox(to)],
-                cc: Vec::new(),
-                bcc: Vec::new(),
-                from: None,
-                subject: None,
-                headers: [].into(),
-                substitutions: [].into(),
-                dynamic_template_data: None,
-                custom_args: [].into(),
-                send_at: None,
-            }],
+            tracking_settings: TrackingSettings::off(),
+            personalizations: vec![Personalization::to(mailbox(to))],
         }
     }
 

@@ -61,6 +61,18 @@ pub struct TrackingSettings {
     pub ganalytics: Option<Ganalytics>,
 }
 
+impl TrackingSettings {
+    /// Every setting off, whatever the account has.
+    pub fn off() -> Self {
+        Self {
+            click_tracking: Some(ClickTracking::default()),
+            open_tracking: Some(OpenTracking::default()),
+            subscription_tracking: Some(SubscriptionTracking::default()),
+            ganalytics: Some(Ganalytics::default()),
+        }
+    }
+}
+
 /// `tracking_settings.click_tracking`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClickTracking {
