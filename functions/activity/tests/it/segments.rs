@@ -126,9 +126,9 @@ async fn clients_devices_and_browsers_have_counters_of_their_own() {
         ("devices", "device", "opens", vec![("Phone", 1)]),
         ("browsers", "browser", "clicks", vec![("Firefox", 1)]),
     ] {
-        let told = app.json(&format!("/v3/{path}/stats?{DAYS}")).await;
-        assert_eq!(named(&told[0], metric), pairs(&want), "{path}");
-        for stat in told[0]["stats"].as_array().unwrap() {
+        let answer = app.json(&format!("/v3/{path}/stats?{DAYS}")).await;
+        assert_eq!(named(&answer[0], metric), pairs(&want), "{path}");
+        for stat in answer[0]["stats"].as_array().unwrap() {
             assert_eq!(stat["type"], kind);
             assert_eq!(stat["metrics"].as_object().unwrap().len(), 2, "{path}");
         }
@@ -153,9 +153,9 @@ async fn a_key_sees_the_clients_of_the_type_that_it_has_the_scope_of() {
         let key = app.tenant.restricted(&app.store, &[scope]).await;
         for kind in ["phone", "tablet", "webmail", "desktop"] {
             let path = format!("/v3/clients/{kind}/stats?{DAYS}");
-            let told = app.api.get(&path).key(&key).send().await;
+            let answer = app.api.get(&path).key(&key).send().await;
             let want = if seen.contains(&kind) { 200 } else { 403 };
-            told.expect(want);
+            answer.expect(want);
         }
     }
 }
@@ -163,9 +163,9 @@ async fn a_key_sees_the_clients_of_the_type_that_it_has_the_scope_of() {
 #[tokio::test]
 async fn places_have_periods_without_statistics() {
     let app = TestApp::new().await;
-    let told = app.json(&format!("/v3/geo/stats?{DAYS}&country=US")).await;
+    let answer = app.json(&format!("/v3/geo/stats?{DAYS}&country=US")).await;
     let want = json!([{"date": "2026-01-31", "stats": []}, {"date": "2026-02-01", "stats": []}]);
-    assert_eq!(told, want);
+    assert_eq!(answer, want);
     let wrong = app.get(&format!("/v3/geo/stats?{DAYS}&country=DE")).await;
     assert_eq!(wrong.expect(400).error().0.as_deref(), Some("country"));
 }
@@ -189,8 +189,8 @@ async fn a_wrong_question_is_refused() {
         ),
         ("geo/stats?start_date=x".to_owned(), "start_date"),
     ] {
-        let told = app.get(&format!("/v3/{path}")).await.expect(400);
-        assert_eq!(told.error().0.as_deref(), Some(field), "{path}");
+        let answer = app.get(&format!("/v3/{path}")).await.expect(400);
+        assert_eq!(answer.error().0.as_deref(), Some(field), "{path}");
     }
     app.get(&format!("/v3/clients/pager/stats?{DAYS}"))
         .await
