@@ -100,6 +100,11 @@ def mentions(value, names):
     return isinstance(value, list) and any(mentions(one, names) for one in value)
 
 
+def route_key(method, path):
+    """The key of a route, as the gateway writes it."""
+    return f"{'ANY' if method == 'x-amazon-apigateway-any-method' else method.upper()} {path}"
+
+
 def routed(api, resource):
     """Takes the routes out of an API's body; what stands for them."""
     body = resource["Properties"].pop("Body")
@@ -126,7 +131,7 @@ def routed(api, resource):
                 "Type": "AWS::ApiGatewayV2::Route",
                 "Properties": {
                     "ApiId": {"Ref": api},
-                    "RouteKey": "$default" if default else f"{method.upper()} {path}",
+                    "RouteKey": "$default" if default else route_key(method, path),
                     "Target": {"Fn::Join": ["/", ["integrations", {"Ref": integration}]]},
                 },
             }

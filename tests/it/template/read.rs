@@ -54,7 +54,7 @@ impl Template {
     }
 
     /// The routes of the API's document by the logical name of the function that answers them, as
-    /// `GET /v3/scopes`; the one for everything else is `$default`. A parameter that takes the rest of
+    /// `GET /v3/scopes`, or `ANY /v3/templates` for all of a path; the one for everything else is `$default`. A parameter that takes the rest of
     /// the path (`{email+}`) is one like others to the function.
     pub(crate) fn routes(&self) -> BTreeMap<String, Vec<String>> {
         let api = &self.of_type("AWS::Serverless::HttpApi")["Api"];
@@ -69,9 +69,10 @@ impl Template {
                 let uri = texts(&operation["x-amazon-apigateway-integration"]["uri"]).concat();
                 let (_, function) = uri.split_once("/functions/${").unwrap();
                 let (function, _) = function.split_once(".Arn}").unwrap();
-                let route = match operation["isDefaultRoute"].as_bool() {
-                    Some(true) => "$default".to_owned(),
-                    _ => format!("{} {path}", method.to_ascii_uppercase()),
+                let route = match (operation["isDefaultRoute"].as_bool(), method) {
+                    (Some(true), _) => "$default".to_owned(),
+                    (_, "x-amazon-apigateway-any-method") => format!("ANY {path}"),
+                    (_, method) => format!("{} {path}", method.to_ascii_uppercase()),
                 };
                 found.entry(function.to_owned()).or_default().push(route);
             }
