@@ -42,6 +42,7 @@ fn described() -> Reference {
             .answers_nothing(202, "The mail is accepted: it is stored, and will be delivered.")
             .with_header("X-Message-Id", "The id of the mail.")
             .with_header("Idempotency-Replayed", "`true` when the answer is that of an earlier request.")
+            .refuses(400)
             .refuses(403)
             .refuses(409)
             .refuses(422),

@@ -121,7 +121,9 @@ fn described() -> Reference {
     )
     .on(
         "GET /v3/subusers/{subuser_name}/monitor",
-        Operation::new("Shows the monitor of a subuser").answers::<MonitorView>(200, "The monitor.").refuses(404),
+        Operation::new("Shows the monitor of a subuser").answers::<MonitorView>(200, "The monitor.")
+            .refuses(400)
+            .refuses(404),
     )
     .on(
         "POST /v3/subusers/{subuser_name}/monitor",
@@ -135,6 +137,7 @@ fn described() -> Reference {
         "DELETE /v3/subusers/{subuser_name}/monitor",
         Operation::new("Ends the samples of a subuser's mail")
             .answers_nothing(204, "The subuser has no monitor.")
+            .refuses(400)
             .refuses(404),
     )
     .on(
