@@ -253,11 +253,16 @@ def looks(browser, host, checks, folder, cookies, more):
     print(f"largest page: {largest[0]}, {largest[1]} bytes compressed; script and style: {files}")
 
 
+# The elements that reach furthest to the right.
+WIDEST = """[...document.querySelectorAll("main *")].map(one => [one.getBoundingClientRect().right, one.outerHTML])
+    .sort((a, b) => b[0] - a[0]).slice(0, 3).map(([right, html]) => `${right}: ${html.slice(0, 120)}`)"""
+
+
 def look(page, checks, folder, name, screen, colours):
     where = f"{name}, {screen}, {colours}"
     run.judge(page, checks, where)
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
-    checks.that(wide <= 0, f"{where}: {wide} units wider than the screen")
+    checks.that(wide <= 0, f"{where}: {wide} units wider than the screen, by {wide > 0 and page.evaluate(WIDEST)}")
     if folder and screen in ("laptop", "phone"):
         page.screenshot(path=folder / f"{name}-{screen}-{colours}.png", full_page=screen == "phone")
 

@@ -156,6 +156,7 @@ def session(browser, host, checks, call):
         sent = signed_out.value.request.all_headers()
         checks.that("__Host-posthaste" in sent.get("cookie", ""), "the cookie is not sent, so nothing is proved")
         checks.that(signed_out.value.status == 403, f"another port signs the reader out: {signed_out.value.status}")
+        page.wait_for_url(f"{console.origin}/console/sign-out")
 
         page.goto(console.origin + "/console")
         page.get_by_role("button", name="Sign out").click()
