@@ -17,6 +17,7 @@ import urllib.parse
 
 import bad_day
 import console
+import moving
 from parts import Api, AwsHost, surroundings, until
 from rights import Record
 from stack import change, client, deploy, route_key, template
@@ -189,15 +190,18 @@ def suppressed(api, relay):
     step("who is on a suppression list is dropped, who is not gets the mail")
 
 
-def beyond_lambda(relay, emulator, resources, binary, key):
-    """What no Lambda takes goes through the one-process API, by the same bucket and queue."""
-    functions = client("lambda", emulator.url)
+def variables_of(emulator):
+    """What the functions together have in their environment."""
     variables = {}
-    for function in functions.list_functions()["Functions"]:
+    for function in client("lambda", emulator.url).list_functions()["Functions"]:
         variables |= function.get("Environment", {}).get("Variables", {})
-    # Empty in the stack, whose gateway names itself; this process has no gateway.
-    variables["PUBLIC_URL"] = "https://api.example.com"
-    host = AwsHost(binary, emulator.url, variables)
+    # Empty in the stack, whose gateway names itself; a process outside of it has no gateway.
+    return variables | {"PUBLIC_URL": "https://api.example.com"}
+
+
+def beyond_lambda(relay, emulator, binary, key):
+    """What no Lambda takes goes through the one-process API, by the same bucket and queue."""
+    host = AwsHost(binary, emulator.url, variables_of(emulator))
     content = base64.b64encode(bytes(range(256)) * 73_243).decode()
     large = {"content": content, "filename": "large.bin"}
     status, text, _ = host.post("/v3/mail/send", mail("Huge", attachments=[large]), key)
@@ -342,8 +346,9 @@ def main():
         sender(api, relay)
         now(api, relay, sends)
         suppressed(api, relay)
-        beyond_lambda(relay, emulator, resources, posthaste, sends)
+        beyond_lambda(relay, emulator, posthaste, sends)
         webhook(api, relay, emulator, resources)
+        step(moving.moved(api, posthaste, emulator.url, variables_of(emulator)))
         for proven in console.followed(api, link, json.dumps(mail("Followed"))):
             step(proven)
         later(api, relay)
