@@ -160,7 +160,7 @@ impl AccountPart {
 }
 
 /// The settings of mails: a name, and its path.
-pub(crate) const MAIL_SETTINGS: [(&str, &str); 10] = [
+pub(crate) const MAIL_SETTINGS: [(&str, &str); 11] = [
     ("address_whitelist", "/v3/mail_settings/address_whitelist"),
     ("bcc", "/v3/mail_settings/bcc"),
     ("bounce_purge", "/v3/mail_settings/bounce_purge"),
@@ -168,6 +168,7 @@ pub(crate) const MAIL_SETTINGS: [(&str, &str); 10] = [
     ("footer", "/v3/mail_settings/footer"),
     ("forward_bounce", "/v3/mail_settings/forward_bounce"),
     ("forward_spam", "/v3/mail_settings/forward_spam"),
+    ("kept_mail", "/v3/mail_settings/kept_mail"),
     ("plain_content", "/v3/mail_settings/plain_content"),
     ("spam_check", "/v3/mail_settings/spam_check"),
     ("template", "/v3/mail_settings/template"),

@@ -239,6 +239,9 @@ impl Service {
             .await;
         let footer = json!({"enabled": true, "html_content": "<p>Bye</p>", "plain_content": "Bye"});
         self.call("PATCH", "/v3/mail_settings/footer", footer).await;
+        let kept = json!({"enabled": true, "days": 3});
+        self.call("PATCH", "/v3/mail_settings/kept_mail", kept)
+            .await;
         let click = json!({"enabled": true});
         self.call("PATCH", "/v3/tracking_settings/click", click)
             .await;

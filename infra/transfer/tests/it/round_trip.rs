@@ -47,6 +47,24 @@ async fn an_account_is_the_same_after_an_export_and_an_import() {
 }
 
 #[tokio::test]
+async fn every_setting_of_mails_and_tracking_is_in_an_export() {
+    let from = Service::start("ada").await;
+    let folder = tempfile::tempdir().unwrap();
+    from.export(&folder.path().join("out")).await;
+    for kind in ["mail_settings", "tracking_settings"] {
+        let file = folder.path().join(format!("out/{kind}.jsonl"));
+        let text = std::fs::read_to_string(file).unwrap();
+        let shown = from.call("GET", &format!("/v3/{kind}"), Value::Null).await;
+        let shown = shown["result"].as_array().unwrap();
+        assert!(shown.len() >= 4, "{shown:?}");
+        for setting in shown {
+            let name = format!("\"name\":{}", setting["name"]);
+            assert!(text.contains(&name), "{kind} lacks {name}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_the_account_gets_works() {
     let (from, to) = (Service::start("ada").await, Service::start("grace").await);
     from.fill().await;
