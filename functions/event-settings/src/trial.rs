@@ -132,6 +132,7 @@ fn credentials(
         client_id,
         client_secret,
         token_url,
+        scopes: Vec::new(),
     }))
 }
 

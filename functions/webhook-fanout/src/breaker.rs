@@ -112,6 +112,7 @@ impl WebhookBreakers {
             PostOutcome::Answered(_)
             | PostOutcome::Refused(_)
             | PostOutcome::Unreachable { .. }
+            | PostOutcome::Unsecured(_)
             | PostOutcome::NoToken(
                 TokenProblem::Status(_) | TokenProblem::Answer(_) | TokenProblem::Unanswered(_),
             ) => self.breakers.remove(webhook),

@@ -6,8 +6,8 @@ use posthaste_model::Event;
 use posthaste_queue::Disposition;
 use posthaste_store::Webhook;
 use posthaste_webhook::{
-    OauthCredentials, Post, PostOutcome, RetryAfter, RetryFate, Schedule, Unopened, WebhookKeyPair,
-    batch, event_json, oauth_place, signing_place,
+    Post, PostOutcome, PostSecurity, RetryAfter, RetryFate, Schedule, SealedOauth, SealedSecurity,
+    batch, event_json,
 };
 use url::Url;
 
@@ -26,39 +26,31 @@ const EVENT: usize = 1024;
 struct Means<'a> {
     webhook: &'a Webhook,
     url: Url,
-    signer: Option<WebhookKeyPair>,
-    credentials: Option<OauthCredentials>,
+    security: PostSecurity,
 }
 
 impl<'a> Means<'a> {
     fn of(app: &App, webhook: &'a Webhook) -> Result<Self, String> {
-        let unopened = |e: Unopened| e.to_string();
         let unreadable = |e: url::ParseError| format!("its URL cannot be read: {e}");
-        let (account, id) = (&webhook.account, &webhook.id);
-        let signing = webhook.signing.as_ref();
-        let signer = signing.map(|signing| {
-            let place = signing_place(account, id);
-            app.sealer.open_pair(&place, &signing.private_key)
-        });
         let oauth = webhook
             .oauth_client_id
-            .as_ref()
-            .zip(webhook.oauth_token_url.as_ref());
-        let credentials = oauth.map(|(client_id, token_url)| {
-            let sealed = webhook.oauth_client_secret.as_deref();
-            let place = oauth_place(account, id);
-            let secret = sealed.map(|sealed| app.sealer.open_text(&place, sealed));
-            Ok::<_, String>(OauthCredentials {
-                client_id: client_id.clone(),
-                client_secret: secret.transpose().map_err(unopened)?.unwrap_or_default(),
-                token_url: token_url.parse().map_err(unreadable)?,
-            })
-        });
+            .as_deref()
+            .zip(webhook.oauth_token_url.as_deref());
+        let sealed = SealedSecurity {
+            account: &webhook.account,
+            id: webhook.id.as_str(),
+            private_key: webhook.signing.as_ref().map(|pair| &*pair.private_key),
+            oauth: oauth.map(|(client_id, token_url)| SealedOauth {
+                client_id,
+                client_secret: webhook.oauth_client_secret.as_deref(),
+                token_url,
+                scopes: &[],
+            }),
+        };
         Ok(Self {
             webhook,
             url: webhook.target.parse().map_err(unreadable)?,
-            signer: signer.transpose().map_err(unopened)?,
-            credentials: credentials.transpose()?,
+            security: PostSecurity::open(&app.sealer, sealed).map_err(|e| e.to_string())?,
         })
     }
 }
@@ -125,20 +117,14 @@ async fn post(
     let webhook = means.webhook;
     // Signed anew at each attempt: receivers reject old timestamps.
     let at = app.clock.now();
-    let signing = || batch::headers(means.signer.as_ref(), at, &body);
+    let signing = || batch::headers(means.security.signer(), at, &body);
     let headers = posthaste_offload::run(body.len(), signing).await;
     let post = Post {
         url: means.url.clone(),
         headers: headers.clone(),
         body,
     };
-    let outcome = match &means.credentials {
-        None => app.client.post(post).await,
-        Some(credentials) => {
-            let name = webhook.id.as_str();
-            app.tokens.post(&app.client, name, credentials, post).await
-        }
-    };
+    let outcome = means.security.post(&app.client, &app.tokens, post).await;
     let made = MadePost {
         webhook,
         url: &means.url,

@@ -5,7 +5,7 @@ use http::HeaderMap;
 use posthaste_model::{Event, Timestamp};
 use posthaste_queue::{Retry, WebhookRetry};
 use posthaste_store::{Webhook, WebhookPost};
-use posthaste_webhook::{PostOutcome, RetryFate, Schedule, batch};
+use posthaste_webhook::{PostOutcome, RetryFate, SIGNATURE, Schedule};
 use url::Url;
 
 use crate::App;
@@ -72,9 +72,10 @@ fn rows(made: &MadePost<'_>) -> Result<Vec<WebhookPost>, posthaste_queue::JobErr
         silent @ (PostOutcome::Refused(_)
         | PostOutcome::Unreachable { .. }
         | PostOutcome::TimedOut
-        | PostOutcome::NoToken(_)) => (None, silent.to_string(), None),
+        | PostOutcome::NoToken(_)
+        | PostOutcome::Unsecured(_)) => (None, silent.to_string(), None),
     };
-    let signature = made.headers.get(batch::SIGNATURE);
+    let signature = made.headers.get(SIGNATURE);
     let signature = signature.and_then(|value| value.to_str().ok());
     let texts = events.to_texts()?.into_iter();
     let row = |message| WebhookPost {

@@ -4,18 +4,13 @@ use std::ops::Range;
 
 use bytes::Bytes;
 use http::header::{ACCEPT_ENCODING, CONTENT_TYPE, USER_AGENT};
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderValue};
 use posthaste_model::Timestamp;
 
 use crate::WebhookKeyPair;
 
 /// The largest body, in bytes: 768 KB.
 pub const LARGEST: usize = 768 * 1024;
-
-/// The header that holds the signature.
-pub const SIGNATURE: HeaderName = HeaderName::from_static("x-twilio-email-event-webhook-signature");
-/// The header that holds the signed time.
-pub const TIMESTAMP: HeaderName = HeaderName::from_static("x-twilio-email-event-webhook-timestamp");
 
 /// One body, and the events that are in it, as a range of those given.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,12 +74,7 @@ pub fn headers(signer: Option<&WebhookKeyPair>, now: Timestamp, body: &[u8]) -> 
     );
     headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
     if let Some(pair) = signer {
-        let signature = pair.sign(&now.to_string(), body);
-        // Base64 is always a legal header value.
-        if let Ok(value) = HeaderValue::try_from(signature) {
-            headers.insert(SIGNATURE, value);
-            headers.insert(TIMESTAMP, now.0.into());
-        }
+        pair.put_signature(&mut headers, now, body);
     }
     headers
 }
@@ -92,6 +82,7 @@ pub fn headers(signer: Option<&WebhookKeyPair>, now: Timestamp, body: &[u8]) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{SIGNATURE, TIMESTAMP};
 
     fn bodies(events: &[String]) -> Vec<(String, Range<usize>)> {
         let packed = pack(events).into_iter();

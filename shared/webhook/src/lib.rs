@@ -54,6 +54,7 @@ mod resolve;
 mod retry;
 pub mod samples;
 mod seal;
+mod security;
 mod sign;
 mod wire;
 
@@ -65,5 +66,6 @@ pub use outcome::{HttpAnswer, PostOutcome, RequestStage, RetryAfter, TokenProble
 pub use resolve::Names;
 pub use retry::{Attempted, Next, RetryFate, Schedule};
 pub use seal::{InvalidSecret, Sealer, Unopened, oauth_place, signing_place};
-pub use sign::{UnusableKey, WebhookKeyPair};
+pub use security::{PostSecurity, SealedOauth, SealedSecurity, UnusableSecurity};
+pub use sign::{SIGNATURE, TIMESTAMP, UnusableKey, WebhookKeyPair};
 pub use wire::event_json;

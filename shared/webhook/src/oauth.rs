@@ -2,10 +2,10 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use bytes::Bytes;
 use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use posthaste_cache::BoundedMap;
@@ -23,16 +23,20 @@ const UNSTATED: i64 = 600;
 const MARGIN: i64 = 60;
 /// How long a failure is cached, in seconds: a dead token URL is not called for every post.
 const FAILURE_LIFE: i64 = 5;
+/// How long a token URL may take to answer: as long as an event webhook.
+const LONGEST_FETCH: Duration = Duration::from_secs(12);
 /// How many tokens are cached. Past that, the one used longest ago is fetched again when needed.
 const MOST: usize = 10_000;
 
-/// The credentials of a webhook for its token URL. The secret does not print.
+/// The credentials of a webhook or security policy for its token URL. The secret does not print.
 #[derive(Clone, PartialEq, Eq)]
 pub struct OauthCredentials {
     pub client_id: String,
     /// Empty when the owner set none.
     pub client_secret: String,
     pub token_url: Url,
+    /// What the token is to permit (RFC 6749, section 3.3); empty where the token URL decides.
+    pub scopes: Vec<String>,
 }
 
 impl fmt::Debug for OauthCredentials {
@@ -41,7 +45,7 @@ impl fmt::Debug for OauthCredentials {
     }
 }
 
-/// The tokens of one process, one per webhook.
+/// The tokens of one process, one per webhook or security policy.
 #[derive(Debug)]
 pub struct Tokens {
     clock: Clock,
@@ -70,44 +74,43 @@ impl Tokens {
         }
     }
 
-    /// Posts with a token of `webhook`; a 401 is answered with a fresh token, once.
+    /// Posts with a token of `name`, a webhook or security policy; a receiver that refuses the
+    /// token gets the post with a fresh one, once.
     pub async fn post(
         &self,
         client: &WebhookClient,
-        webhook: &str,
+        name: &str,
         credentials: &OauthCredentials,
         post: Post,
     ) -> PostOutcome {
-        let token = match self.token(client, webhook, credentials, None).await {
+        let token = match self.token(client, name, credentials, None).await {
             Ok(token) => token,
             Err(problem) => return PostOutcome::NoToken(problem),
         };
         let first = client.post(with_token(&post, &token)).await;
-        if first.status() != Some(StatusCode::UNAUTHORIZED) {
+        if !refuses_token(&first) {
             return first;
         }
-        match self.token(client, webhook, credentials, Some(&token)).await {
+        match self.token(client, name, credentials, Some(&token)).await {
             Ok(fresh) => client.post(with_token(&post, &fresh)).await,
             Err(problem) => PostOutcome::NoToken(problem),
         }
     }
 
     /// Drops the cached token of a webhook: it was deleted or its credentials changed.
-    pub fn forget(&self, webhook: &str) {
-        self.slots.remove(&webhook.to_owned());
+    pub fn forget(&self, name: &str) {
+        self.slots.remove(&name.to_owned());
     }
 
     /// The cached token while it is valid and not `refused`, or else a new one.
     async fn token(
         &self,
         client: &WebhookClient,
-        webhook: &str,
+        name: &str,
         credentials: &OauthCredentials,
         refused: Option<&HeaderValue>,
     ) -> Result<HeaderValue, TokenProblem> {
-        let slot = self
-            .slots
-            .update(webhook.to_owned(), |slot| Arc::clone(slot));
+        let slot = self.slots.update(name.to_owned(), |slot| Arc::clone(slot));
         let mut kept = slot.lock().await;
         let now = self.clock.now();
         if let Some(kept) = kept.as_ref().filter(|kept| {
@@ -130,13 +133,32 @@ impl Tokens {
     }
 }
 
+/// Whether a receiver refuses the token and not what was posted: any 401, and a 400 or 403 whose body
+/// names the error of RFC 6750, section 3.1 (page "Securing your Inbound Parse Webhooks").
+fn refuses_token(outcome: &PostOutcome) -> bool {
+    let PostOutcome::Answered(answer) = outcome else {
+        return false;
+    };
+    let names = |error: &[u8]| {
+        let mut parts = answer.body_head.windows(error.len());
+        parts.any(|part| part == error)
+    };
+    match answer.status {
+        StatusCode::UNAUTHORIZED => true,
+        StatusCode::BAD_REQUEST => names(b"invalid_request"),
+        StatusCode::FORBIDDEN => names(b"insufficient_scope"),
+        _ => false,
+    }
+}
+
 fn with_token(post: &Post, token: &HeaderValue) -> Post {
     let mut post = post.clone();
     post.headers.insert(AUTHORIZATION, token.clone());
     post
 }
 
-/// Calls the token URL: the form's grant type, the credentials as HTTP Basic (RFC 6749, 2.3.1).
+/// Calls the token URL: the form's grant type and scopes, the credentials as HTTP Basic (RFC 6749,
+/// 2.3.1). It has [`LONGEST_FETCH`], however long the client waits for a receiver of large posts.
 async fn fetch(
     client: &WebhookClient,
     credentials: &OauthCredentials,
@@ -149,18 +171,24 @@ async fn fetch(
     headers.insert(CONTENT_TYPE, form);
     headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
     headers.insert(AUTHORIZATION, sensitive(&format!("Basic {pair}"))?);
+    let mut form = "grant_type=client_credentials".to_owned();
+    if !credentials.scopes.is_empty() {
+        form = format!("{form}&scope={}", encoded(&credentials.scopes.join(" ")));
+    }
     let asked = Post {
         url: credentials.token_url.clone(),
         headers,
-        body: Bytes::from_static(b"grant_type=client_credentials"),
+        body: form.into(),
     };
-    match client.post(asked).await {
+    let asked = tokio::time::timeout(LONGEST_FETCH, client.post(asked)).await;
+    match asked.unwrap_or(PostOutcome::TimedOut) {
         PostOutcome::Answered(answer) if answer.status.is_success() => read(&answer.body_head),
         PostOutcome::Answered(answer) => Err(TokenProblem::Status(answer.status)),
         PostOutcome::TimedOut => Err(TokenProblem::TimedOut),
         other @ (PostOutcome::Refused(_)
         | PostOutcome::Unreachable { .. }
-        | PostOutcome::NoToken(_)) => Err(TokenProblem::Unanswered(other.to_string())),
+        | PostOutcome::NoToken(_)
+        | PostOutcome::Unsecured(_)) => Err(TokenProblem::Unanswered(other.to_string())),
     }
 }
 
@@ -285,6 +313,7 @@ mod tests {
             client_id: "id".into(),
             client_secret: "hush".into(),
             token_url: Url::parse("https://u:hush@example.com/").unwrap(),
+            scopes: Vec::new(),
         };
         let (token, _) = read(br#"{"access_token":"hush"}"#).unwrap();
         let printed = format!("{credentials:?} {token:?}");

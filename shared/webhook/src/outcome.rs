@@ -88,6 +88,8 @@ pub enum PostOutcome {
     TimedOut,
     /// The receiver requires OAuth and its token URL returned no token: nothing was posted.
     NoToken(TokenProblem),
+    /// What secures the posts to the receiver cannot be used, for this reason: nothing was posted.
+    Unsecured(String),
 }
 
 impl PostOutcome {
@@ -95,7 +97,11 @@ impl PostOutcome {
     pub fn status(&self) -> Option<StatusCode> {
         match self {
             Self::Answered(answer) => Some(answer.status),
-            Self::Refused(_) | Self::Unreachable { .. } | Self::TimedOut | Self::NoToken(_) => None,
+            Self::Refused(_)
+            | Self::Unreachable { .. }
+            | Self::TimedOut
+            | Self::NoToken(_)
+            | Self::Unsecured(_) => None,
         }
     }
 
@@ -108,7 +114,11 @@ impl PostOutcome {
     pub fn retry_after(&self) -> Option<RetryAfter> {
         match self {
             Self::Answered(answer) => answer.retry_after,
-            Self::Refused(_) | Self::Unreachable { .. } | Self::TimedOut | Self::NoToken(_) => None,
+            Self::Refused(_)
+            | Self::Unreachable { .. }
+            | Self::TimedOut
+            | Self::NoToken(_)
+            | Self::Unsecured(_) => None,
         }
     }
 }
@@ -128,6 +138,7 @@ impl fmt::Display for PostOutcome {
             }
             Self::TimedOut => f.write_str("no answer in time"),
             Self::NoToken(problem) => write!(f, "no OAuth token: {problem}"),
+            Self::Unsecured(reason) => write!(f, "not posted: {reason}"),
         }
     }
 }

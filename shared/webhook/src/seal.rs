@@ -9,7 +9,7 @@ use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKe
 use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use posthaste_model::{AccountId, Entropy, WebhookId};
+use posthaste_model::{AccountId, Entropy};
 
 use crate::WebhookKeyPair;
 
@@ -71,14 +71,14 @@ fn key(id: u8, secret: &[u8]) -> Result<(u8, LessSafeKey), InvalidSecret> {
     Ok((id, LessSafeKey::new(unbound)))
 }
 
-/// The place of a webhook's private signing key.
-pub fn signing_place(account: &AccountId, webhook: &WebhookId) -> String {
-    format!("{account}/{webhook}/signing")
+/// The place of the private signing key of an event webhook or a security policy with this id.
+pub fn signing_place(account: &AccountId, id: &impl fmt::Display) -> String {
+    format!("{account}/{id}/signing")
 }
 
-/// The place of a webhook's OAuth secret.
-pub fn oauth_place(account: &AccountId, webhook: &WebhookId) -> String {
-    format!("{account}/{webhook}/oauth")
+/// The place of the OAuth secret of an event webhook or a security policy with this id.
+pub fn oauth_place(account: &AccountId, id: &impl fmt::Display) -> String {
+    format!("{account}/{id}/oauth")
 }
 
 impl Sealer {

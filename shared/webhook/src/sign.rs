@@ -8,18 +8,24 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use http::{HeaderMap, HeaderName, HeaderValue};
 use p256::ecdsa::signature::DigestSigner as _;
 use p256::ecdsa::{Signature, SigningKey};
 use p256::pkcs8::EncodePublicKey as _;
-use posthaste_model::Entropy;
+use posthaste_model::{Entropy, Timestamp};
 use sha2::{Digest as _, Sha256};
+
+/// The header that holds the signature.
+pub const SIGNATURE: HeaderName = HeaderName::from_static("x-twilio-email-event-webhook-signature");
+/// The header that holds the signed time.
+pub const TIMESTAMP: HeaderName = HeaderName::from_static("x-twilio-email-event-webhook-timestamp");
 
 /// The bytes are not a private key of P-256: zero, or not below the group's order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the bytes are not a private key")]
 pub struct UnusableKey;
 
-/// The key pair of one webhook. Does not print.
+/// The key pair of one webhook or security policy. Does not print.
 #[derive(Clone)]
 pub struct WebhookKeyPair {
     private: SigningKey,
@@ -67,6 +73,16 @@ impl WebhookKeyPair {
         let signed = Sha256::new().chain_update(timestamp).chain_update(body);
         let signature: Signature = self.private.sign_digest(signed);
         STANDARD.encode(signature.to_der().as_bytes())
+    }
+
+    /// Adds the two headers of a post: the signature of `body` at `now`, and that time.
+    pub fn put_signature(&self, headers: &mut HeaderMap, now: Timestamp, body: &[u8]) {
+        let signature = self.sign(&now.to_string(), body);
+        // Base64 is always a legal header value.
+        if let Ok(value) = HeaderValue::try_from(signature) {
+            headers.insert(SIGNATURE, value);
+            headers.insert(TIMESTAMP, now.0.into());
+        }
     }
 }
 

@@ -42,6 +42,7 @@ impl Stage {
                 client_id: "cli:ent".into(),
                 client_secret: "s&cret".into(),
                 token_url: check_url(&url, &Guard::with_loopback()).unwrap(),
+                scopes: Vec::new(),
             },
             server,
         }
@@ -131,6 +132,52 @@ async fn a_401_gets_one_fresh_token_and_no_second() {
     assert_eq!(outcome.status(), Some(StatusCode::UNAUTHORIZED));
     assert_eq!(stage.shown()[2..], ["Bearer t2", "Bearer t3"]);
     assert_eq!(stage.server.posts().len(), 3);
+}
+
+#[tokio::test]
+async fn a_refusal_that_names_the_token_gets_a_fresh_one_and_another_refusal_does_not() {
+    for (status, body, wants_fresh) in [
+        (400, r#"{"error":"invalid_request"}"#, true),
+        (403, "Bearer error=insufficient_scope", true),
+        (400, "no such hostname", false),
+        (403, "", false),
+        (404, "invalid_token", false),
+        (503, "invalid_request", false),
+    ] {
+        let stage = Stage::set().await;
+        stage.server.script([grant("t1", 3600), grant("t2", 3600)]);
+        let refused = Reply::with_body(status, body);
+        stage.hook.script([refused, Reply::status(200)]);
+        let outcome = stage.post().await;
+        assert_eq!(outcome.is_success(), wants_fresh, "{status} {body}");
+        let posts = 1 + usize::from(wants_fresh);
+        assert_eq!(stage.shown().len(), posts, "{status} {body}");
+        assert_eq!(stage.server.posts().len(), posts, "{status} {body}");
+    }
+}
+
+#[tokio::test]
+async fn scopes_are_asked_for_and_others_are_another_token() {
+    let mut stage = Stage::set().await;
+    stage.server.script([grant("t1", 3600), grant("t2", 3600)]);
+    stage.credentials.scopes = vec!["webhooks:write".to_owned(), "a&b".to_owned()];
+    assert!(stage.post().await.is_success());
+    stage.credentials.scopes.pop();
+    assert!(stage.post().await.is_success());
+    let forms: Vec<_> = stage
+        .server
+        .posts()
+        .iter()
+        .map(|p| p.body.clone())
+        .collect();
+    assert_eq!(
+        forms,
+        [
+            "grant_type=client_credentials&scope=webhooks%3Awrite+a%26b",
+            "grant_type=client_credentials&scope=webhooks%3Awrite"
+        ]
+    );
+    assert_eq!(stage.shown(), ["Bearer t1", "Bearer t2"]);
 }
 
 #[tokio::test]
