@@ -13,7 +13,7 @@ use inbound_parse::{ArrivedMail, MailFate, SenderChecks};
 use posthaste_model::{Event, EventKind, MessageId};
 use posthaste_queue::{BatchResult, SqsEvent};
 use posthaste_store::{
-    Allowance, AttemptOutcome, Claim, Claimant, CopyState, Described, ParseSetting, Put,
+    Allowance, AttemptOutcome, Claim, Claimant, CopyState, Described, ParseSetting, SettingCreation,
 };
 use posthaste_testkit::relay::{Relay, Script};
 use posthaste_testkit::{FaultProxy, Receiver, Services, Tenant, entropy};
@@ -282,10 +282,11 @@ async fn one_throttle_of_the_table_delays_a_received_mail_by_less_than_a_minute(
         spam_check: false,
         send_raw: false,
         created_at: services.clock.now(),
+        security_policy: None,
     };
     assert_eq!(
         services.store.create_parse(&setting).await.unwrap(),
-        Put::Stored
+        SettingCreation::Stored
     );
     let mut app = services.open(inbound_parse::App::from_env);
     // One of many, as on AWS.

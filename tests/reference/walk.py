@@ -248,7 +248,22 @@ def parse(api, receiver):
     api.made("GET", "/v3/user/webhooks/parse/stats", query=DAYS | {"aggregated_by": "week"})
     api.made("GET", "/v3/user/webhooks/parse/undelivered")
     api.made("POST", "/v3/user/webhooks/parse/undelivered/replay")
+    policies(api, one, at)
     api.made("DELETE", one, **at)
+
+
+def policies(api, setting, hostname):
+    """A policy that is attached to the parse setting of a hostname."""
+    policies, one = "/v3/user/webhooks/security/policies", "/v3/user/webhooks/security/policies/{id}"
+    oauth = {"client_id": "walker", "client_secret": "unused", "token_url": "https://auth.walk.example/", "scopes": ["walk"]}
+    body = {"name": "walk", "oauth": oauth, "signature": {"enabled": True}}
+    at = {"id": api.made("POST", policies, body)["policy"]["id"]}
+    api.made("GET", policies)
+    api.made("GET", one, **at)
+    api.made("PATCH", one, {"name": "walked", "oauth": None}, **at)
+    api.made("PATCH", setting, {"security_policy": at["id"]}, **hostname)
+    api.made("GET", setting, **hostname)
+    api.made("DELETE", one, query={"force": "true"}, **at)
 
 
 def subusers(api):

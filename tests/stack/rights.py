@@ -80,6 +80,7 @@ NOT_TAKEN = {
         ("sqs:SendMessage", "RetriesQueue"): "a replay of undelivered events: its tests/it",
     },
     "inbound-parse": {
+        **OWN_RING,
         ("secretsmanager:GetSecretValue", "FilterSecret"): FILTER,
         ("s3:GetObject", "Bucket/received/*"): RECEIVING,
         ("s3:DeleteObject", "Bucket/received/*"): RECEIVING,
@@ -91,7 +92,10 @@ NOT_TAKEN = {
     "ips": {("ses:GetDedicatedIps", "*"): "dedicated addresses, which the emulator has not: its tests/it"},
     "mail-send": {("s3:GetObject", "Bucket/kept/*"): KEPT},
     "mail-batch": {("sqs:SendMessage", "SendQueue"): "a pause that ends: its tests/it"},
-    "parse-settings": {("sqs:SendMessage", "InboundQueue"): "a replay of lost mails: its tests/it"},
+    "parse-settings": {
+        **OWN_RING,
+        ("sqs:SendMessage", "InboundQueue"): "a replay of lost mails: its tests/it",
+    },
     "schedule-sweep": {
         ("s3:GetObject", "Bucket/inbound/*"): "the erasure of an address: activity's tests/it/erase",
         ("s3:DeleteObject", "Bucket/inbound/*"): "the same",

@@ -162,6 +162,8 @@ pub const PATHS: &[&str] = &[
     "/v3/user/webhooks/parse/stats",
     "/v3/user/webhooks/parse/undelivered",
     "/v3/user/webhooks/parse/undelivered/replay",
+    "/v3/user/webhooks/security/policies",
+    "/v3/user/webhooks/security/policies/{id}",
     "/v3/validations/email",
     "/v3/verified_senders",
     "/v3/verified_senders/domains",

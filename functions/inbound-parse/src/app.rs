@@ -1,5 +1,6 @@
 //! The dependencies of the worker.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_blob::Blob;
@@ -9,7 +10,7 @@ use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
 use posthaste_spam::Filter;
 use posthaste_store::Store;
-use posthaste_webhook::{ClientConfig, Guard, WebhookClient};
+use posthaste_webhook::{ClientConfig, Guard, Sealer, Tokens, WebhookClient};
 
 /// The dependencies of `inbound-parse`.
 #[derive(Clone)]
@@ -19,6 +20,10 @@ pub struct App {
     /// The inbound queue: for each recipient of a mail, and for retries.
     pub inbound: Queue,
     pub client: WebhookClient,
+    /// Tokens of the OAuth servers that security policies name.
+    pub tokens: Arc<Tokens>,
+    /// Opens the secrets of security policies.
+    pub sealer: Arc<Sealer>,
     /// Resolves SPF and DKIM; without one both are `none`.
     pub resolver: Option<Resolver>,
     /// Scores mail where a setting enables the spam check.
@@ -50,8 +55,8 @@ impl App {
         }
     }
 
-    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `INBOUND_QUEUE_URL`, `SPAM_FILTER`, `MAIL_HOSTNAME`,
-    /// `RETENTION_DAYS`, `AT_ONCE`.
+    /// Reads `TABLE_NAME`, `BUCKET_NAME`, `INBOUND_QUEUE_URL`, `STACK_SECRET`, `SPAM_FILTER`,
+    /// `MAIL_HOSTNAME`, `RETENTION_DAYS`, `AT_ONCE`.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         let vars = platform.env();
         let process = platform.process();
@@ -60,6 +65,8 @@ impl App {
             blob: platform.blob()?,
             inbound: platform.queue("INBOUND_QUEUE_URL")?,
             client: WebhookClient::open(Self::bounds(platform.part().unwrap_or_default()))?,
+            tokens: Arc::new(Tokens::new(platform.clock())),
+            sealer: Arc::new(vars.parsed("STACK_SECRET")?),
             resolver: match platform.part() {
                 Some(SenderChecks(resolver)) => resolver,
                 None => Some(Resolver::system()?),

@@ -4,15 +4,52 @@ use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use posthaste_mime::inbound::{Facts, Mode, Signature, Spam, Spf, form};
 use posthaste_queue::{Inbound, Judged};
-use posthaste_store::ParseSetting;
-use posthaste_webhook::{Post, PostOutcome, RequestStage};
+use posthaste_store::{ParseSetting, StoreError};
+use posthaste_webhook::{
+    Post, PostOutcome, PostSecurity, RequestStage, SealedOauth, SealedSecurity,
+};
 
 use crate::App;
 
-/// Posts a mail once to the URL of its setting.
-pub(crate) async fn post(
+/// What secures the posts of a setting, or why it cannot be used; `None` where the setting names no
+/// security policy.
+pub(crate) async fn security(
     app: &App,
     setting: &ParseSetting,
+) -> Result<Result<Option<PostSecurity>, String>, StoreError> {
+    let account = &setting.account;
+    let Some(id) = &setting.security_policy else {
+        return Ok(Ok(None));
+    };
+    let Some(policy) = app.store.security_policy(account, id).await? else {
+        // Deleted since the setting was read: the next attempt reads what the setting says then.
+        return Ok(Err("its security policy is deleted".to_owned()));
+    };
+    let sealed = SealedSecurity {
+        account,
+        id: id.as_str(),
+        private_key: policy.signing.as_ref().map(|pair| &*pair.private_key),
+        oauth: policy.oauth.as_ref().map(|oauth| SealedOauth {
+            client_id: &oauth.client_id,
+            client_secret: Some(&oauth.client_secret),
+            token_url: &oauth.token_url,
+            scopes: &oauth.scopes,
+        }),
+    };
+    let opened = PostSecurity::open(&app.sealer, sealed);
+    Ok(opened.map(Some).map_err(|error| {
+        tracing::error!(account.id = %account, error = %error, "security policy {id} cannot be used: {error}");
+        error.to_string()
+    }))
+}
+
+/// Posts a mail once to the URL of its setting.
+///
+/// The bytes are the same at each attempt, unless the setting has changed. They are signed anew with
+/// the time of the attempt: receivers reject old timestamps, and retries last for 72 hours.
+pub(crate) async fn post(
+    app: &App,
+    (setting, security): (&ParseSetting, Option<&PostSecurity>),
     job: &Inbound,
     judged: &Judged,
     raw: Bytes,
@@ -36,7 +73,14 @@ pub(crate) async fn post(
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, content_type);
     let body = Bytes::from(body);
-    app.client.post(Post { url, headers, body }).await
+    let Some(security) = security else {
+        return app.client.post(Post { url, headers, body }).await;
+    };
+    let now = app.clock.now();
+    let sign = || security.sign(&mut headers, now, &body);
+    posthaste_offload::run(body.len(), sign).await;
+    let post = Post { url, headers, body };
+    security.post(&app.client, &app.tokens, post).await
 }
 
 fn encoded(

@@ -98,6 +98,7 @@ async fn attempt(app: &App, job: &Inbound) -> Result<(PostResult, Option<Judged>
             None,
         ));
     };
+    let security = post::security(app, &setting).await?;
     let raw = match app.blob.get(&job.blob).await {
         Ok(raw) => raw,
         Err(BlobError::Missing(_)) => {
@@ -106,7 +107,11 @@ async fn attempt(app: &App, job: &Inbound) -> Result<(PostResult, Option<Judged>
         Err(error) => return Err(error.into()),
     };
     let judged = crate::checks::check(app, job, setting.spam_check, &raw).await;
-    let outcome = post::post(app, &setting, job, &judged, raw).await;
+    let outcome = match security {
+        Ok(security) => post::post(app, (&setting, security.as_ref()), job, &judged, raw).await,
+        // To the receiver a post without its signature would be a stranger's.
+        Err(reason) => PostOutcome::Unsecured(reason),
+    };
     Ok((PostResult::Posted(outcome), Some(judged)))
 }
 

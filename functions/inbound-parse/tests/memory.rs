@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use inbound_parse::{App, SenderChecks, handle};
 use posthaste_blob::Blob;
-use posthaste_store::{ParseSetting, Put};
+use posthaste_store::{ParseSetting, SettingCreation};
 use posthaste_testkit::{Services, Tenant, most_memory, sqs_event};
 use posthaste_webhook::Guard;
 use serde_json::json;
@@ -164,9 +164,10 @@ async fn the_largest_mails_fit_into_the_functions_memory() {
             spam_check: true,
             send_raw,
             created_at: services.clock.now(),
+            security_policy: None,
         };
         let put = app.store.create_parse(&setting).await.unwrap();
-        assert_eq!(put, Put::Stored);
+        assert_eq!(put, SettingCreation::Stored);
     }
     for (content, host) in [
         (Content::Files, "in"),

@@ -1,7 +1,7 @@
 //! The rules of SPEC.md, "POST /v3/user/webhooks/parse/settings".
 
 use posthaste_http::{Caller, Rejection};
-use posthaste_model::{EmailAddress, Patch, Problems};
+use posthaste_model::{EmailAddress, Patch, PolicyId, Problems};
 use posthaste_webhook::{Guard, UrlProblem, check_url};
 use serde::Deserialize;
 
@@ -20,6 +20,28 @@ pub(crate) struct SettingRequest {
     pub(crate) spam_check: Patch<bool>,
     #[cfg_attr(test, schemars(with = "bool"))]
     pub(crate) send_raw: Patch<bool>,
+    /// The id of a security policy; `null` detaches the one there is.
+    #[cfg_attr(test, schemars(with = "Option<String>"))]
+    pub(crate) security_policy: Patch<String>,
+}
+
+/// What the answer says of a policy that the account does not have.
+pub(crate) const NO_POLICY: &str = "security_policy must be the id of a security policy";
+
+/// The policy that a body attaches; `null` and the empty text detach.
+pub(crate) fn check_policy(wanted: &Patch<String>, found: &mut Problems) -> Patch<PolicyId> {
+    match wanted {
+        Patch::Keep => Patch::Keep,
+        Patch::Clear => Patch::Clear,
+        Patch::Set(text) if text.is_empty() => Patch::Clear,
+        Patch::Set(text) => match PolicyId::parse(text) {
+            Ok(id) => Patch::Set(id),
+            Err(_) => {
+                found.add("security_policy", NO_POLICY);
+                Patch::Keep
+            }
+        },
+    }
 }
 
 /// A URL as it was written, and as it is posted to.
@@ -66,18 +88,21 @@ pub(crate) fn check_target(guard: &Guard, url: &str, found: &mut Problems) -> Op
             target: target.into(),
         }),
         Err(problem) => {
-            let message = match &problem {
-                UrlProblem::TooLong(_) => problem.to_string(),
-                UrlProblem::Port(_) | UrlProblem::Address(_) => {
-                    format!("url is not a valid url: {problem}")
-                }
-                UrlProblem::Blank
-                | UrlProblem::Unreadable
-                | UrlProblem::Scheme
-                | UrlProblem::NoHost => "url is not a valid url".to_owned(),
-            };
-            found.add("url", message);
+            found.add("url", url_message("url", &problem));
             None
+        }
+    }
+}
+
+/// What is wrong with the URL in a field.
+pub(crate) fn url_message(field: &str, problem: &UrlProblem) -> String {
+    match problem {
+        UrlProblem::TooLong(_) => problem.to_string(),
+        UrlProblem::Port(_) | UrlProblem::Address(_) => {
+            format!("{field} is not a valid url: {problem}")
+        }
+        UrlProblem::Blank | UrlProblem::Unreadable | UrlProblem::Scheme | UrlProblem::NoHost => {
+            format!("{field} is not a valid url")
         }
     }
 }

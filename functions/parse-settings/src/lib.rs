@@ -1,21 +1,27 @@
-//! `/v3/user/webhooks/parse/…`: parse settings, statistics of received mail, and undelivered mails.
+//! `/v3/user/webhooks/parse/…` and `/v3/user/webhooks/security/…`: parse settings, their security
+//! policies, statistics of received mail, and undelivered mails.
 
 mod check;
-
+mod policies;
+mod policy_check;
 #[cfg(test)]
 mod reference;
 mod settings;
 mod stats;
 mod undelivered;
 
+use std::sync::Arc;
+
 use http::Method;
-use posthaste_http::{Access, Authorizer, Routes};
-use posthaste_model::Clock;
+use posthaste_http::{Access, Authorizer, Rejection, Routes};
+use posthaste_model::{Clock, Entropy};
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
 use posthaste_spam::Filter;
 use posthaste_store::Store;
-use posthaste_webhook::Guard;
+use posthaste_webhook::{Guard, Sealer};
+
+pub use policies::MOST_POLICIES;
 
 /// The dependencies of the handlers.
 #[derive(Clone)]
@@ -25,21 +31,32 @@ pub struct App {
     pub inbound: Queue,
     /// Checks every URL.
     pub guard: Guard,
+    /// Seals the secrets of security policies.
+    pub sealer: Arc<Sealer>,
     pub clock: Clock,
+    pub entropy: Entropy,
     /// Whether received mail gets a spam score: from the operator's filter, or from SES on AWS.
     pub scores_spam: bool,
 }
 
 impl App {
-    /// Reads `TABLE_NAME` and `INBOUND_QUEUE_URL`.
+    /// Reads `TABLE_NAME`, `INBOUND_QUEUE_URL` and `STACK_SECRET`.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,
             inbound: platform.queue("INBOUND_QUEUE_URL")?,
             guard: platform.part().unwrap_or_default(),
+            sealer: Arc::new(platform.env().parsed("STACK_SECRET")?),
             clock: platform.clock(),
+            entropy: platform.entropy(),
             scores_spam: !platform.process().is_single || platform.part::<Filter>().is_some(),
         })
+    }
+
+    /// Seals one secret of a policy.
+    pub(crate) fn seal(&self, place: &str, plain: &[u8]) -> Result<String, Rejection> {
+        let sealed = self.sealer.seal(&self.entropy, place, plain);
+        sealed.map_err(|e| Rejection::internal(&e))
     }
 }
 
@@ -50,6 +67,9 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
     const STATS: &str = "/v3/user/webhooks/parse/stats";
     const UNDELIVERED: &str = "/v3/user/webhooks/parse/undelivered";
     const REPLAY: &str = "/v3/user/webhooks/parse/undelivered/replay";
+    const POLICIES: &str = "/v3/user/webhooks/security/policies";
+    const POLICY: &str = "/v3/user/webhooks/security/policies/{id}";
+    // Policies have the scopes of the settings that they secure: the published lists name no others.
     let read = Access::Scope("user.webhooks.parse.settings.read");
     let create = Access::Scope("user.webhooks.parse.settings.create");
     let update = Access::Scope("user.webhooks.parse.settings.update");
@@ -64,5 +84,10 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::GET, STATS, count, stats::read)
         .at(Method::GET, UNDELIVERED, read, undelivered::list)
         .at(Method::POST, REPLAY, update, undelivered::replay)
+        .at(Method::POST, POLICIES, create, policies::create)
+        .at(Method::GET, POLICIES, read, policies::list)
+        .at(Method::GET, POLICY, read, policies::one)
+        .at(Method::PATCH, POLICY, update, policies::update)
+        .at(Method::DELETE, POLICY, delete, policies::delete)
         .with_state(app)
 }

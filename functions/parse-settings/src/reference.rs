@@ -3,6 +3,8 @@
 use posthaste_testkit::reference::{Operation, Reference, values};
 
 use crate::check::SettingRequest;
+use crate::policies::{DeletedPolicy, MOST_POLICIES, OnePolicy, PolicyList};
+use crate::policy_check::PolicyRequest;
 use crate::settings::{SettingList, SettingView};
 use crate::stats::ParsePeriod;
 use crate::undelivered::{LostMailView, ReplayedMails};
@@ -18,12 +20,14 @@ fn described() -> Reference {
         "Warning",
         "Present when `spam_check` is on and the service has no spam filter.",
     );
+    let policy = |operation: Operation| operation.path("id", "The id of a security policy.");
     let hostname =
         |operation: Operation| operation.path("hostname", "The hostname of a parse setting.");
     Reference::new(
         "parse-settings",
         "Inbound parse",
-        "Hostnames whose received mail is posted to a URL, and mails that were not taken.",
+        "Hostnames whose received mail is posted to a URL, how posts are secured, and mails that were \
+         not taken.",
     )
     .on(
         "POST /v3/user/webhooks/parse/settings",
@@ -104,5 +108,46 @@ fn described() -> Reference {
             .about("A body is ignored.")
             .limit("One request replays 200 mails; `more` says that others remain.")
             .answers::<ReplayedMails>(202, "How many mails are queued."),
+    )
+    .on(
+        "POST /v3/user/webhooks/security/policies",
+        Operation::new("Creates a security policy")
+            .about(
+                "Posts of the parse settings that name it in `security_policy` are signed with its key, \
+                 carry a token of its OAuth server, or both; one of the two is needed.",
+            )
+            .limit(format!("An account has at most {MOST_POLICIES} policies."))
+            .body::<PolicyRequest>()
+            .answers::<OnePolicy>(201, "The policy, with the key that receivers verify with."),
+    )
+    .on(
+        "GET /v3/user/webhooks/security/policies",
+        Operation::new("Lists the security policies")
+            .answers::<PolicyList>(200, "The policies, the oldest first."),
+    )
+    .on(
+        "GET /v3/user/webhooks/security/policies/{id}",
+        policy(Operation::new("Shows a security policy")).answers::<OnePolicy>(200, "The policy."),
+    )
+    .on(
+        "PATCH /v3/user/webhooks/security/policies/{id}",
+        policy(Operation::new("Changes a security policy"))
+            .about(
+                "What is left out stays, and `null` removes `oauth` or `signature`. The answer has no \
+                 public key: a GET shows it.",
+            )
+            .body::<PolicyRequest>()
+            .answers::<OnePolicy>(200, "The policy."),
+    )
+    .on(
+        "DELETE /v3/user/webhooks/security/policies/{id}",
+        policy(Operation::new("Deletes a security policy"))
+            .about("A policy that a parse setting names stays, and the answer is 400.")
+            .query(
+                "force",
+                values::flag(),
+                "`true` detaches it from the parse settings, whose posts are then not secured.",
+            )
+            .answers::<DeletedPolicy>(200, "The policy is deleted."),
     )
 }

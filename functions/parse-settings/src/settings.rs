@@ -7,11 +7,13 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use posthaste_http::{Caller, JsonBody, PathParams, Query, Rejection};
 use posthaste_model::{Patch, Problems};
-use posthaste_store::{ParseSetting, Put};
+use posthaste_store::{ParseSetting, SettingChange, SettingCreation};
 use serde::Serialize;
 
 use crate::App;
-use crate::check::{SettingRequest, check_flag, check_hostname, check_target, hostname};
+use crate::check::{
+    NO_POLICY, SettingRequest, check_flag, check_hostname, check_policy, check_target, hostname,
+};
 
 /// A setting as the API shows it.
 #[derive(Serialize)]
@@ -21,6 +23,9 @@ pub(crate) struct SettingView {
     hostname: String,
     spam_check: bool,
     send_raw: bool,
+    /// Only where one is attached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    security_policy: Option<String>,
 }
 
 impl From<ParseSetting> for SettingView {
@@ -30,11 +35,12 @@ impl From<ParseSetting> for SettingView {
             hostname: setting.hostname,
             spam_check: setting.spam_check,
             send_raw: setting.send_raw,
+            security_policy: setting.security_policy.map(Into::into),
         }
     }
 }
 
-/// A setting that was created or changed. Its body has the four fields of the v3 API, so that what
+/// A setting that was created or changed. Its body has the fields of the v3 API alone, so that what
 /// else there is to say is a header.
 pub(crate) struct SavedSetting {
     setting: ParseSetting,
@@ -78,9 +84,10 @@ pub(crate) async fn create(
     let hostname = check_hostname(&app, &caller, &body.hostname, &mut found).await?;
     check_flag("spam_check", &body.spam_check, &mut found);
     check_flag("send_raw", &body.send_raw, &mut found);
+    let policy = check_policy(&body.security_policy, &mut found);
     found.into_result()?;
     let target = target.ok_or_else(|| Rejection::on("url", "missing required argument"))?;
-    let setting = ParseSetting {
+    let mut setting = ParseSetting {
         account: caller.id().clone(),
         hostname,
         url: target.url,
@@ -88,10 +95,15 @@ pub(crate) async fn create(
         spam_check: body.spam_check == Patch::Set(true),
         send_raw: body.send_raw == Patch::Set(true),
         created_at: app.clock.now(),
+        security_policy: None,
     };
+    policy.apply(&mut setting.security_policy);
     match app.store.create_parse(&setting).await? {
-        Put::Stored => {}
-        Put::Taken => return Err(Rejection::on("hostname", "hostname is already in use")),
+        SettingCreation::Stored => {}
+        SettingCreation::NoPolicy => return Err(Rejection::on("security_policy", NO_POLICY)),
+        SettingCreation::Taken => {
+            return Err(Rejection::on("hostname", "hostname is already in use"));
+        }
     }
     tracing::info!(account.id = %caller.id(), "mail for {} is parsed from now on", setting.hostname);
     let scores_spam = app.scores_spam;
@@ -156,8 +168,9 @@ pub(crate) async fn update(
     }
     check_flag("spam_check", &body.spam_check, &mut found);
     check_flag("send_raw", &body.send_raw, &mut found);
+    let policy = check_policy(&body.security_policy, &mut found);
     found.into_result()?;
-    let setting = app
+    let changed = app
         .store
         .update_parse(caller.id(), &name, |setting| {
             if let Some(target) = &target {
@@ -170,12 +183,17 @@ pub(crate) async fn update(
             if let Patch::Set(send_raw) = body.send_raw {
                 setting.send_raw = send_raw;
             }
+            policy.clone().apply(&mut setting.security_policy);
         })
         .await?;
-    Ok(SavedSetting {
-        setting: setting.ok_or_else(Rejection::not_found)?,
-        scores_spam: app.scores_spam,
-    })
+    match changed {
+        SettingChange::Done(setting) => Ok(SavedSetting {
+            setting: *setting,
+            scores_spam: app.scores_spam,
+        }),
+        SettingChange::Missing => Err(Rejection::not_found()),
+        SettingChange::NoPolicy => Err(Rejection::on("security_policy", NO_POLICY)),
+    }
 }
 
 /// `DELETE …/settings/{hostname}`.

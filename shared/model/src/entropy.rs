@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::{
-    AccountId, BatchId, DownloadId, KeyId, MessageId, ReplayId, TemplateId, VersionId, WebhookId,
+    AccountId, BatchId, DownloadId, KeyId, MessageId, PolicyId, ReplayId, TemplateId, VersionId,
+    WebhookId,
 };
 
 type Fill = dyn Fn(&mut [u8]) + Send + Sync;
@@ -98,6 +99,11 @@ impl Entropy {
     /// A new event webhook id.
     pub fn webhook_id(&self) -> WebhookId {
         WebhookId::from_bytes(self.bytes())
+    }
+
+    /// A new id for a security policy.
+    pub fn policy_id(&self) -> PolicyId {
+        PolicyId::from_bytes(self.bytes())
     }
 
     /// A new id for a job that posts events again.

@@ -122,6 +122,12 @@ id!(
     "webhook id",
     is_uuid
 );
+id!(
+    /// A security policy of webhooks: a UUID in its usual form.
+    PolicyId,
+    "security policy id",
+    is_uuid
+);
 
 id!(
     /// A template: a UUID for a legacy one, `d-` and 32 hex digits for a dynamic one (API facts,
@@ -241,6 +247,13 @@ impl KeyId {
 }
 
 impl WebhookId {
+    /// A version 4 UUID made of these random bytes.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(uuid(bytes))
+    }
+}
+
+impl PolicyId {
     /// A version 4 UUID made of these random bytes.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(uuid(bytes))

@@ -36,8 +36,8 @@ pub use event::{BounceType, Category, Classification, Event, EventKind, Pool, Ur
 pub use fixed_outcome::FixedOutcome;
 pub use hostname::{Hostname, InvalidHostname, LONGEST as LONGEST_HOSTNAME};
 pub use ids::{
-    AccountId, BatchId, DownloadId, ErasureId, InvalidId, KeyId, MessageId, ReplayId, TemplateId,
-    VersionId, WebhookId,
+    AccountId, BatchId, DownloadId, ErasureId, InvalidId, KeyId, MessageId, PolicyId, ReplayId,
+    TemplateId, VersionId, WebhookId,
 };
 pub use net::{Record, RecordKind, ip_prefix, is_server_name};
 pub use public_url::{InvalidPublicUrl, LONGEST as LONGEST_PUBLIC_URL, PublicUrl};

@@ -21,6 +21,7 @@
 //! | its URL, held once   | `A#<account>`               | `HOOKURL#<hash of the URL>`      |
 //! | undelivered events   | `DEAD#<account>`            | `<time, 12>#<webhook>#<hash>`    |
 //! | parse setting        | `A#<account>`               | `PARSE#<hostname>`               |
+//! | security policy      | `A#<account>`               | `POLICY#<policy>`                |
 //! | its hostname, held   | `MX#<hostname>`             | `MX`                             |
 //! | received mails, count| `RECEIVED#<account>`        | `<day>`                          |
 //! | received mail        | `IN#<account>#<id>`         | `IN`                             |
@@ -74,7 +75,7 @@ use std::borrow::Cow;
 
 use ipnet::IpNet;
 use posthaste_model::{
-    AccountId, DownloadId, KeyId, MessageId, TemplateId, VersionId, WebhookId, cut,
+    AccountId, DownloadId, KeyId, MessageId, PolicyId, TemplateId, VersionId, WebhookId, cut,
 };
 
 pub(crate) use schedule::{HeldCursor, LAST, MINUTE_PARTS, SPREAD, hash, minute, padded, share};
@@ -297,6 +298,10 @@ impl Key {
 
     pub(crate) fn parse_setting(account: &AccountId, hostname: &str) -> Self {
         Self::of_account(account, format!("PARSE#{hostname}"))
+    }
+
+    pub(crate) fn security_policy(account: &AccountId, policy: &PolicyId) -> Self {
+        Self::of_account(account, format!("POLICY#{policy}"))
     }
 
     /// The owner of a hostname.

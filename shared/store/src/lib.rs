@@ -13,7 +13,7 @@
 //! | `schedule` | due rows, scheduled mail, batches and what they hold back, alerts |
 //! | `lists` | suppressions, unsubscribe groups |
 //! | `webhooks` | event webhooks, posts to them, undelivered events, jobs that post events again |
-//! | `inbound` | parse settings, received mail, undelivered mail |
+//! | `inbound` | parse settings and their security policies, received mail, undelivered mail |
 //! | `stats` | counters of a day |
 //! | `idempotency` | requests with an `Idempotency-Key` |
 //! | `privacy` | erasure of addresses or an account, across the other subjects |
@@ -55,7 +55,10 @@ pub use identity::{
     SYSTEM_MAILS_PER_ADDRESS, SenderAuthority, SenderFields, SenderLink, SystemMail,
     VerifiedSender,
 };
-pub use inbound::{ArrivalStage, Arriving, LostMail, ParseSetting};
+pub use inbound::{
+    ArrivalStage, Arriving, LostMail, ParseSetting, PolicyDeletion, PolicyOauth, SecurityPolicy,
+    SettingChange, SettingCreation,
+};
 pub use key::Key;
 pub use lists::{
     DateWindow as ListWindow, Group, GroupChange, GroupSaved, ListEntry, Mark, Suppressed,

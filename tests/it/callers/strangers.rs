@@ -22,6 +22,7 @@ pub(crate) struct Ids {
     subuser: String,
     owner: String,
     webhook: String,
+    policy: String,
     template: String,
     version: String,
     domain: i64,
@@ -54,6 +55,7 @@ impl Ids {
             subuser: "nobody-of-this-name".to_owned(),
             owner: "owner-of-nothing".to_owned(),
             webhook: "00000000-0000-4000-8000-00000000abcd".to_owned(),
+            policy: "00000000-0000-4000-8000-00000000abd1".to_owned(),
             template: format!("d-{}", "0a".repeat(16)),
             version: "00000000-0000-4000-8000-00000000abce".to_owned(),
             domain: 987_654,
@@ -136,6 +138,9 @@ impl Ids {
         ] {
             house.made(post.clone(), path, &left).await;
         }
+        let policy = json!({"name": "theirs", "signature": {"enabled": true}});
+        let path = "/v3/user/webhooks/security/policies";
+        let policy = house.made(post.clone(), path, &policy).await;
         let parse = json!({"hostname": "in.theirs.example", "url": "http://127.0.0.1:8099/in"});
         let parse = house
             .made(post.clone(), "/v3/user/webhooks/parse/settings", &parse)
@@ -194,6 +199,7 @@ impl Ids {
             subuser: "theirs".to_owned(),
             owner: text(&owner, "username"),
             webhook,
+            policy: text(&policy["policy"], "id"),
             version: text(&version, "id"),
             template,
             domain: domain["id"].as_i64().expect("an id"),
@@ -224,6 +230,7 @@ impl Ids {
             "replay_id" => self.replay.clone(),
             "subuser_name" => self.subuser.clone(),
             "id" if route.path.contains("/webhooks/event/") => self.webhook.clone(),
+            "id" if route.path.contains("/security/policies/") => self.policy.clone(),
             "template_id" => self.template.clone(),
             "version_id" => self.version.clone(),
             "id" if route.path.contains("/domains/") => self.domain.to_string(),

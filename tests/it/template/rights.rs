@@ -153,7 +153,7 @@ fn a_function_may_read_the_secrets_that_hold_its_variables_and_no_other() {
         assert_eq!(named, readable, "{name}");
         readers += usize::from(!readable.is_empty());
     }
-    assert_eq!(readers, 9);
+    assert_eq!(readers, 10);
 }
 
 /// The secrets in a value: those of this template, and the ring of the owner's.

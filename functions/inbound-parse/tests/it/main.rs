@@ -6,6 +6,7 @@
 mod facts;
 mod fate;
 mod repeats;
+mod secured;
 mod ses;
 
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use inbound_parse::{App, ArrivedMail, MailFate, SenderChecks, accept, handle};
 use posthaste_identity::{Resolver, Zone};
 use posthaste_model::AccountId;
 use posthaste_queue::Inbound;
-use posthaste_store::{ParseSetting, Put};
+use posthaste_store::{ParseSetting, SettingCreation};
 use posthaste_testkit::{Queues, Receiver, Services, Tenant, TestClock, sqs_event};
 use posthaste_webhook::Guard;
 
@@ -85,9 +86,10 @@ impl TestApp {
             spam_check,
             send_raw,
             created_at: self.hand.now(),
+            security_policy: None,
         };
         let put = self.app.store.create_parse(&setting).await.unwrap();
-        assert_eq!(put, Put::Stored);
+        assert_eq!(put, SettingCreation::Stored);
     }
 
     /// Hands a mail in and gives back how many recipients took it.

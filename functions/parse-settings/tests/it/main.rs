@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod policies;
 mod settings;
 mod stats;
 mod undelivered;

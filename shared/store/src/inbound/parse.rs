@@ -4,11 +4,11 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use posthaste_model::{AccountId, Timestamp};
+use posthaste_model::{AccountId, PolicyId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::key::Key;
-use crate::table::{PageQuery, Put, Range, RowChange, Store, StoreError, StoredRow, Transact};
+use crate::table::{PageQuery, Range, Store, StoreError, StoredRow, Transact};
 
 /// An inbound parse setting (SPEC.md, "Inbound parse setting").
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +23,9 @@ pub struct ParseSetting {
     pub spam_check: bool,
     pub send_raw: bool,
     pub created_at: Timestamp,
+    /// The policy by which posts are signed and authorized.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub security_policy: Option<PolicyId>,
 }
 
 // The URL may hold credentials.
@@ -30,6 +33,27 @@ impl fmt::Debug for ParseSetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "ParseSetting({})", self.hostname)
     }
+}
+
+/// The result of a creation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum SettingCreation {
+    Stored,
+    /// An account has a setting for the hostname.
+    Taken,
+    /// The account has no such security policy.
+    NoPolicy,
+}
+
+/// The result of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum SettingChange {
+    Done(Box<ParseSetting>),
+    Missing,
+    /// The account has no such security policy; nothing was changed.
+    NoPolicy,
 }
 
 /// The owner of a hostname.
@@ -48,25 +72,33 @@ struct Count {
 impl Store {
     /// Writes a new setting; `Taken` when any account has one for the hostname. A setting whose
     /// account has lost the domain since is replaced, because its mail would not be delivered.
-    pub async fn create_parse(&self, setting: &ParseSetting) -> Result<Put, StoreError> {
+    pub async fn create_parse(
+        &self,
+        setting: &ParseSetting,
+    ) -> Result<SettingCreation, StoreError> {
         let holder = HostnameHolder {
             account: setting.account.clone(),
         };
         let own = Key::parse_setting(&setting.account, &setting.hostname);
         let mut attempts = self.conflict_attempts();
         while attempts.next().await {
-            let steps = vec![
+            let mut steps = vec![
                 self.write_new(&Key::parse_host(&setting.hostname), &holder, None)?,
                 self.write_new(&own, setting, None)?,
             ];
-            if self.transact(steps).await? == Transact::Done {
-                return Ok(Put::Stored);
+            if let Some(policy) = &setting.security_policy {
+                steps.push(self.write_use_of_policy(&setting.account, policy)?);
+            }
+            match self.transact(steps).await? {
+                Transact::Done => return Ok(SettingCreation::Stored),
+                Transact::Refused(2) => return Ok(SettingCreation::NoPolicy),
+                Transact::Refused(_) => {}
             }
             if !self.make_room(setting).await? {
-                return Ok(Put::Taken);
+                return Ok(SettingCreation::Taken);
             }
         }
-        Ok(Put::Taken)
+        Ok(SettingCreation::Taken)
     }
 
     /// Whether a hostname that was taken may be free by now: its holder is gone, or had lost the
@@ -134,23 +166,32 @@ impl Store {
     }
 
     /// Changes a setting; `change` may run several times and leaves account and hostname alone.
-    /// The setting as it is now, or `None` when there is none.
     pub async fn update_parse(
         &self,
         account: &AccountId,
         hostname: &str,
         mut change: impl FnMut(&mut ParseSetting),
-    ) -> Result<Option<ParseSetting>, StoreError> {
+    ) -> Result<SettingChange, StoreError> {
         let key = Key::parse_setting(account, hostname);
-        self.modify::<ParseSetting, StoreError>(&key, None, |row| {
-            let Some(old) = row else {
-                return Ok(RowChange::Keep);
+        let mut attempts = self.conflict_attempts();
+        while attempts.next().await {
+            let Some(row) = self.get::<ParseSetting>(&key).await? else {
+                return Ok(SettingChange::Missing);
             };
-            let mut setting = old.clone();
+            let mut setting = row.value.clone();
             change(&mut setting);
-            Ok(RowChange::Put(setting))
-        })
-        .await
+            let mut steps = vec![self.write_unchanged(&key, &setting, row.rev)?];
+            let policy = setting.security_policy.as_ref();
+            if let Some(policy) = policy.filter(|_| row.value.security_policy.as_ref() != policy) {
+                steps.push(self.write_use_of_policy(account, policy)?);
+            }
+            match self.transact(steps).await? {
+                Transact::Done => return Ok(SettingChange::Done(Box::new(setting))),
+                Transact::Refused(1) => return Ok(SettingChange::NoPolicy),
+                Transact::Refused(_) => {}
+            }
+        }
+        Err(StoreError::Contended(format!("{hostname} of {account}")))
     }
 
     /// Deletes a setting and frees its hostname; `false` when the account has none.

@@ -20,7 +20,7 @@
 //! | account | 1,000 sending addresses | [`ACCOUNT`] |
 //! | API key | 1,000 known scopes, name 255 characters | [`API_KEY`] |
 //! | holds of an account | 100 batches | [`HOLDS`] |
-//! | webhook, parse setting | URLs and names 1 or 2 KB each, 3 times that in their standard form | [`WEBHOOK`] |
+//! | webhook, parse setting, security policy | URLs and names 1 or 2 KB each, 3 times that in their standard form | [`WEBHOOK`] |
 //! | verified sender | characters of each field in the request | [`SENDER`] |
 //! | system mails of an account, of an address | 5 and 2 entries of a second and a hash | [`SMALL`] |
 //! | address to forward to | an address of 320 characters, a hash | [`SMALL`] |
@@ -70,7 +70,7 @@ pub const BRANDED_LINKS: usize = 40_000;
 /// Of an API key.
 pub const API_KEY: usize = 60_000;
 
-/// Of a webhook or a parse setting.
+/// Of a webhook, a parse setting or a security policy.
 pub const WEBHOOK: usize = 20_000;
 
 /// Of a verified sender.

@@ -175,6 +175,13 @@ impl Store {
         self.write_update(key, &bump.only_if(Expression::exists()))
     }
 
+    /// A step that adds one to the revision of a row which must exist, so that a change of the row
+    /// that was read before is refused.
+    pub fn write_touch(&self, key: &Key) -> Result<Write, StoreError> {
+        let touch = UpdateBuilder::default().add("rev", 1);
+        self.write_update(key, &touch.only_if(Expression::exists()))
+    }
+
     /// A step that takes one of `limit` places of a counter row.
     pub fn write_take(&self, counter: &Key, limit: i64) -> Result<Write, StoreError> {
         let take = UpdateBuilder::default().add("n", 1).condition(

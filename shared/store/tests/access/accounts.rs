@@ -2,8 +2,8 @@ use std::collections::BTreeMap;
 
 use posthaste_model::{AccountId, KeyId};
 use posthaste_store::{
-    Account, AccountStatus, Borrower, GroupSaved, Lent, ListWindow, Mark, ParseSetting, Put,
-    RateWindow, Region, Renamed, SuppressionList, Tally,
+    Account, AccountStatus, Borrower, GroupSaved, Lent, ListWindow, Mark, ParseSetting, RateWindow,
+    Region, Renamed, SettingCreation, SuppressionList, Tally,
 };
 use posthaste_testkit::{Tenant, entropy};
 
@@ -177,6 +177,7 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
         spam_check: false,
         send_raw: false,
         created_at: NOW,
+        security_policy: None,
     };
     tenant.domain(&store, "example.com").await;
     let borrower = Borrower {
@@ -186,8 +187,14 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
     };
     let lent = store.lend_domain(&parent.id, 1, &borrower).await;
     assert!(matches!(lent, Ok(Lent::Done(_))), "{lent:?}");
-    assert_eq!(store.create_parse(&parse(&sub)).await, Ok(Put::Stored));
-    assert_eq!(store.create_parse(&parse(&parent)).await, Ok(Put::Taken));
+    assert_eq!(
+        store.create_parse(&parse(&sub)).await,
+        Ok(SettingCreation::Stored)
+    );
+    assert_eq!(
+        store.create_parse(&parse(&parent)).await,
+        Ok(SettingCreation::Taken)
+    );
     store.count_received(&sub.id, NOW).await.unwrap();
     let made = store.create_group(&sub.id, ("news", "News"), false).await;
     assert!(matches!(made, Ok(GroupSaved::Done(_))), "{made:?}");
@@ -212,7 +219,10 @@ async fn a_deleted_account_gives_back_what_it_held_elsewhere() {
 
     store.delete_account(&sub).await.unwrap();
 
-    assert_eq!(store.create_parse(&parse(&parent)).await, Ok(Put::Stored));
+    assert_eq!(
+        store.create_parse(&parse(&parent)).await,
+        Ok(SettingCreation::Stored)
+    );
     let day = NOW.day();
     let received = store.received(&sub.id, &day, &day).await;
     assert!(received.unwrap().is_empty());

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use posthaste_model::{AccountId, EmailAddress, EventKind, VersionId, WebhookId};
 use posthaste_store::{
     CreateOutcome, GroupSaved, LONGEST_USERNAME, ParseSetting, Put, SenderFields, SenderLink,
-    VerifiedSender, VersionTexts, Webhook, largest,
+    SettingCreation, VerifiedSender, VersionTexts, Webhook, largest,
 };
 use posthaste_testkit::{Scale, Tenant, Weighed, entropy};
 
@@ -77,6 +77,7 @@ fn setting(account: &AccountId) -> ParseSetting {
         spam_check: true,
         send_raw: true,
         created_at: NOW,
+        security_policy: None,
     }
 }
 
@@ -117,7 +118,7 @@ async fn the_longest_names_are_held_by_small_rows() {
     let created = store.create_sender(&sender, Some(&link)).await;
     assert_eq!(created.unwrap(), Put::Stored);
     let created = store.create_parse(&setting(account)).await;
-    assert_eq!(created.unwrap(), Put::Stored);
+    assert_eq!(created.unwrap(), SettingCreation::Stored);
     let created = store.create_webhook(&webhook(account), 5).await;
     assert_eq!(created.unwrap(), CreateOutcome::Done);
     let name = "\u{10348}".repeat(30);

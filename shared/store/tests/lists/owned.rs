@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use posthaste_model::{AccountId, Millis, Record, RecordKind, TemplateId, VersionId, WebhookId};
 use posthaste_store::{
-    ApiKey, Borrower, CreateOutcome, DkimKey, Domain, KeyKind, Lent, ParseSetting, Placed, Put,
-    SenderFields, Signing, Template, VerifiedSender, Version, Webhook, largest,
+    ApiKey, Borrower, CreateOutcome, DkimKey, Domain, KeyKind, Lent, ParseSetting, Placed,
+    PolicyOauth, Put, SecurityPolicy, SenderFields, SettingCreation, Signing, Template,
+    VerifiedSender, Version, Webhook, largest,
 };
 use posthaste_testkit::{Scale, entropy};
 
@@ -167,10 +168,39 @@ async fn a_webhook_and_a_parse_setting_with_the_longest_urls() {
         spam_check: true,
         send_raw: true,
         created_at: NOW,
+        security_policy: None,
     };
-    assert_eq!(store.create_parse(&setting).await.unwrap(), Put::Stored);
+    assert_eq!(
+        store.create_parse(&setting).await.unwrap(),
+        SettingCreation::Stored
+    );
     let row = scale.heaviest("");
     assert!((8_000..=largest::WEBHOOK).contains(&row.bytes), "{row:?}");
+}
+
+#[tokio::test]
+async fn a_security_policy_with_the_longest_texts() {
+    let (scale, store) = Scale::table().await;
+    let policy = SecurityPolicy {
+        id: entropy().policy_id(),
+        account: entropy().account_id(),
+        name: worst(1_024),
+        created_at: NOW,
+        oauth: Some(PolicyOauth {
+            client_id: worst(1_024),
+            client_secret: "s".repeat(2_048),
+            token_url: "o".repeat(2_048),
+            // Of one letter each, and a space between two.
+            scopes: vec!["s".to_owned(); 512],
+        }),
+        signing: Some(Signing {
+            public_key: "p".repeat(200),
+            private_key: "q".repeat(400),
+        }),
+    };
+    assert!(store.create_security_policy(&policy, 1).await.unwrap());
+    let row = scale.heaviest("A#");
+    assert!((6_000..=largest::WEBHOOK).contains(&row.bytes), "{row:?}");
 }
 
 #[tokio::test]
