@@ -56,6 +56,8 @@ def command(suite):
 def run(suite, host, case):
     """Runs one suite and counts its `ok` and `FAIL` lines; an early end is a failure too."""
     where = ["--api", host.api, "--mailbox", host.mailbox, "--key", host.key, "--case", case]
+    if suite == "python":
+        where += ["--smtp", ":".join(map(str, host.smtp))]
     child = subprocess.Popen([*command(suite), *where], stdout=subprocess.PIPE, text=True)
     passed = failed = 0
     ended = False

@@ -1,4 +1,4 @@
-"""django-anymail against a running host: sending, merging, signed tracking events, received mail.
+"""django-anymail against a running host: sending, merging, signed tracking events, received mail, signed or not.
 
 Only `SENDGRID_API_URL` is changed. Prints a line for each case.
 """
@@ -10,6 +10,8 @@ import queue
 import sys
 import threading
 import traceback
+import urllib.error
+import urllib.request
 import warnings
 from wsgiref.simple_server import WSGIRequestHandler, make_server
 
@@ -31,6 +33,14 @@ MAIL = (
     '--b1\r\nContent-Type: text/csv; name="list.csv"\r\n'
     'Content-Disposition: attachment; filename="list.csv"\r\n\r\na,b\r\n--b1--\r\n'
 ).encode()
+
+
+# Bytes that are no text, in a part of their own.
+SIGNED_MAIL = MAIL.replace(
+    b"--b1--",
+    b"--b1\r\nContent-Type: application/octet-stream\r\nContent-Transfer-Encoding: base64\r\n"
+    b'Content-Disposition: attachment; filename="list.bin"\r\n\r\n/wD+DQo=\r\n--b1--',
+)
 
 
 def case(name):
@@ -110,13 +120,23 @@ def inbound(request):
     return SendGridInboundWebhookView.as_view()(request)
 
 
-tracking.csrf_exempt = inbound.csrf_exempt = True
+def verified(request):
+    from anymail.webhooks.sendgrid import SendGridBaseWebhookView, SendGridInboundWebhookView
+
+    # Anymail checks the signatures of events alone; its view of received mail says how to have them checked too.
+    class Verified(SendGridInboundWebhookView, SendGridBaseWebhookView):
+        key_setting_name = "inbound_webhook_verification_key"
+
+    return Verified.as_view()(request)
+
+
+tracking.csrf_exempt = inbound.csrf_exempt = verified.csrf_exempt = True
 
 
 def urls():
     from django.urls import path
 
-    return [path("tracking/", tracking), path("inbound/", inbound)]
+    return [path("tracking/", tracking), path("inbound/", inbound), path("verified/", verified)]
 
 
 @case("a mail with everything is sent, and its signed events come back with tag and metadata")
@@ -161,14 +181,14 @@ def merge(bench):
     assert texts == wanted, texts
 
 
-def received(bench, mode):
-    deliver(bench.smtp, f"box@{mode}.shop.example", MAIL)
+def received(bench, mode, sent=MAIL):
+    deliver(bench.smtp, f"box@{mode}.shop.example", sent)
     mail = bench.mails.get(timeout=60)
     assert mail.envelope_sender == "ann@sender.example", mail.envelope_sender
     assert mail.envelope_recipient == f"box@{mode}.shop.example", mail.envelope_recipient
     assert mail.subject == "Grüße" and mail.from_email.addr_spec == "ann@sender.example"
     assert mail.text.replace("\r\n", "\n").strip() == "Schöne Grüße", mail.text
-    [file] = mail.attachments
+    file = mail.attachments[0]
     assert file.get_filename() == "list.csv" and file.get_content_text().strip() == "a,b"
     references = mail["References"].split()
     assert references == [one.strip() for one in REFERENCES.split("\r\n")], references
@@ -188,6 +208,25 @@ def raw(bench):
     received(bench, "raw")
 
 
+@case("received mail that a policy signs passes Anymail's check, and what is not signed does not")
+def signed(bench):
+    policy = {"name": "anymail", "signature": {"enabled": True}}
+    policy = bench.api.call("POST", "/v3/user/webhooks/security/policies", policy)["policy"]
+    settings.ANYMAIL["SENDGRID_INBOUND_WEBHOOK_VERIFICATION_KEY"] = policy["signature"]["public_key"]
+    url = f"{bench.url}/verified/"
+    for mode, raw in (("signed", False), ("signed-raw", True)):
+        setting = {"hostname": f"{mode}.shop.example", "url": url, "send_raw": raw, "security_policy": policy["id"]}
+        bench.api.call("POST", "/v3/user/webhooks/parse/settings", setting)
+        mail = received(bench, mode, SIGNED_MAIL)
+        assert mail.attachments[1].get_content_bytes() == b"\xff\x00\xfe\r\n", mail.attachments
+    try:
+        urllib.request.urlopen(url, b"email=x")
+    except urllib.error.HTTPError as refused:
+        assert refused.code == 400, refused.code
+    else:
+        raise AssertionError("a post without a signature passes")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     for name in ("--api", "--mailbox", "--key", "--smtp-host"):
@@ -195,7 +234,7 @@ def main():
     parser.add_argument("--smtp-port", required=True, type=int)
     options = parser.parse_args()
     warnings.filterwarnings("ignore", message="django-anymail has dropped official support")
-    # Received mail is not signed; on this machine nothing else posts to the site.
+    # Some received mail is not signed; on this machine nothing else posts to the site.
     warnings.filterwarnings("ignore", message="Your Anymail webhooks are insecure")
     bench = Bench(options)
     global urlpatterns

@@ -1,7 +1,8 @@
-"""Signed events at a webhook of ours, checked with the official verifier."""
+"""Signed events and received mail at a webhook of ours, checked with the official verifier."""
 
 import json
 import queue
+import smtplib
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -73,3 +74,28 @@ def signed(b):
         same(event["order"], "ä 17", "custom argument")
         assert event["sg_event_id"] and event["timestamp"], event
     assert events["delivered"]["response"].startswith("250"), events["delivered"]
+
+
+@case("received mail is posted with a signature the official verifier accepts")
+def received(b):
+    webhooks = b.client.client.user.webhooks
+    with Receiver() as receiver:
+        policies = webhooks.security.policies
+        made = policies.post(request_body={"name": "python", "signature": {"enabled": True}})
+        same(made.status_code, 201, "status")
+        policy = made.to_dict["policy"]
+        b.client.client.whitelabel.domains.post(request_body={"domain": b.domain})
+        setting = {"hostname": f"in.{b.domain}", "url": receiver.url, "security_policy": policy["id"]}
+        same(webhooks.parse.settings.post(request_body=setting).status_code, 201, "status")
+        name, port = b.smtp.rsplit(":", 1)
+        with smtplib.SMTP(name, int(port)) as smtp:
+            mail = f"From: ann@sender.example\r\nTo: box@in.{b.domain}\r\nSubject: Hi\r\n\r\nGrüße\r\n"
+            smtp.sendmail("ann@sender.example", [f"box@in.{b.domain}"], mail.encode())
+        headers, body = receiver.posts.get(timeout=60)
+        signature, at = headers[EventWebhookHeader.SIGNATURE], headers[EventWebhookHeader.TIMESTAMP]
+        verifier, text = EventWebhook(policy["signature"]["public_key"]), body.decode()
+        assert verifier.verify_signature(text, signature, at), "the signature is wrong"
+        assert not verifier.verify_signature(text.replace("Hi", "Ho"), signature, at), "anything passes"
+        assert not verifier.verify_signature(text, signature, str(int(at) + 1)), "any time passes"
+        gone = policies._(policy["id"]).delete(query_params={"force": "true"})
+        same((gone.status_code, gone.to_dict), (200, {"policy": None}), "deletion")

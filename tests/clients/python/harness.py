@@ -23,6 +23,7 @@ class Bench:
     def __init__(self, options, mailbox, client):
         self.api = options.api
         self.key = options.key
+        self.smtp = options.smtp
         self.mailbox = mailbox
         self.client = client
         self.domain = f"{secrets.token_hex(6)}.python.example.com"

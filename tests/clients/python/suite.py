@@ -1,4 +1,4 @@
-"""The official Python client against a running host: `--api`, `--mailbox`, `--key`."""
+"""The official Python client against a running host: `--api`, `--mailbox`, `--key`, `--smtp`."""
 
 import argparse
 import sys
@@ -20,7 +20,7 @@ import templates  # noqa: F401
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("--api", "--mailbox", "--key"):
+    for name in ("--api", "--mailbox", "--key", "--smtp"):
         parser.add_argument(name, required=True)
     parser.add_argument("--case", default="")
     options = parser.parse_args()
