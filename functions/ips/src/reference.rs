@@ -188,7 +188,6 @@ fn reverse_dns(reference: Reference) -> Reference {
         .on(
             "POST /v3/whitelabel/ips/{id}/validate",
             id(Operation::new("Looks up whether a name leads to its address"))
-                .answers::<Validated>(200, "What was found.")
-                .refuses(501),
+                .answers::<Validated>(200, "What was found."),
         )
 }

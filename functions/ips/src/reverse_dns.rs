@@ -244,7 +244,22 @@ struct ValidationResult {
     reason: Option<String>,
 }
 
-/// `POST /v3/whitelabel/ips/{id}/validate`: whether the name leads to the address.
+impl Validated {
+    /// What is known of a name, and why it is not valid, or was not looked up.
+    fn new(name: &ReverseDns, reason: Option<String>) -> Self {
+        let valid = name.valid;
+        Self {
+            id: name.id,
+            valid,
+            validation_results: ValidationResults {
+                a_record: ValidationResult { valid, reason },
+            },
+        }
+    }
+}
+
+/// `POST /v3/whitelabel/ips/{id}/validate`: whether the name leads to the address. Where nothing can be
+/// looked up, the name is as it was, and the reason says so.
 async fn validate(
     State(app): State<App>,
     caller: Caller,
@@ -252,8 +267,8 @@ async fn validate(
 ) -> Result<Json<Validated>, Rejection> {
     let name = named(&app, &caller, &id).await?;
     let Some(resolver) = &app.resolver else {
-        let message = "this deployment asks no DNS, so that it cannot look the name up";
-        return Err(Rejection::plain(StatusCode::NOT_IMPLEMENTED, message));
+        let reason = "this deployment asks no DNS, so that it cannot look the name up";
+        return Ok(Json(Validated::new(&name, Some(reason.to_owned()))));
     };
     let host = name.name();
     let ip = name.ip.parse::<IpAddr>();
@@ -278,11 +293,6 @@ async fn validate(
         Ok::<_, Rejection>(())
     });
     changed.await?;
-    Ok(Json(Validated {
-        id: name.id,
-        valid,
-        validation_results: ValidationResults {
-            a_record: ValidationResult { valid, reason },
-        },
-    }))
+    let name = ReverseDns { valid, ..name };
+    Ok(Json(Validated::new(&name, reason)))
 }

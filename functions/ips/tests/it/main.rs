@@ -41,6 +41,16 @@ impl TestApp {
         if let Some(ses) = ses {
             services = services.part(ses);
         }
+        Self::on(services, zone).await
+    }
+
+    /// On a host that asks no DNS.
+    pub(crate) async fn without_dns() -> Self {
+        let services = Services::start().await.part(NameDns(None));
+        Self::on(services, Arc::default()).await
+    }
+
+    async fn on(services: Services, zone: Arc<Zone>) -> Self {
         Self {
             app: posthaste_testkit::TestApp::on(services, App::from_env, routes).await,
             zone,

@@ -20,6 +20,18 @@ async fn validate(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
+async fn where_no_dns_is_asked_a_name_stays_as_it_was_and_the_reason_says_so() {
+    let app = TestApp::without_dns().await;
+    let body = json!({"ip": "192.0.2.1", "domain": "example.com"});
+    app.ask(Method::POST, ALL, &body, 201).await;
+    let reason = "this deployment asks no DNS, so that it cannot look the name up";
+    let want = json!({"valid": false, "reason": reason});
+    assert_eq!(validate(&app).await, want);
+    let shown = app.get(&format!("{ALL}/1"), 200).await;
+    assert!(shown.get("last_validation_attempt_at").is_none(), "{shown}");
+}
+
+#[tokio::test]
 async fn a_name_is_valid_once_it_leads_to_its_address() {
     let app = TestApp::new(None).await;
     let body = json!({"ip": "192.0.2.1", "domain": "Example.com", "subdomain": "mail"});
