@@ -101,9 +101,38 @@ fn shape(call: &str) -> String {
     call.split('/').map(part).collect::<Vec<_>>().join("/")
 }
 
+const LIST: &str = "functions/api-keys/src/docs/not-served.json";
+
+/// A route that can only refuse is no call that is served; others are listed by hand, because they answer that there is
+/// nothing.
+#[tokio::test]
+async fn every_call_that_always_refuses_is_listed_with_a_reason() {
+    let house = House::open().await;
+    let document = document(&house).await;
+    let served = operations(&document);
+    let mut answered = BTreeSet::new();
+    for group in document["x-not-served"].as_array().expect("groups") {
+        for call in group["answered"].as_array().into_iter().flatten() {
+            let call = call.as_str().expect("a call").to_owned();
+            assert!(
+                served.contains_key(&call),
+                "{call} has no route: list it under `calls` in {LIST}"
+            );
+            assert!(answered.insert(call), "{group}: a call is listed twice");
+        }
+    }
+    for (call, operation) in served {
+        let answers = operation["responses"].as_object().expect("responses");
+        let is_refusal = answers.keys().all(|status| status.starts_with(['4', '5']));
+        assert!(
+            !is_refusal || answered.contains(&call),
+            "{call} always refuses: list it under `answered` in {LIST}"
+        );
+    }
+}
+
 #[tokio::test]
 async fn every_call_of_sendgrid_is_served_or_listed_with_a_reason() {
-    const LIST: &str = "functions/api-keys/src/docs/not-served.json";
     let house = House::open().await;
     let document = document(&house).await;
     let served: BTreeSet<_> = operations(&document)

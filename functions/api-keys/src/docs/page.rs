@@ -101,7 +101,10 @@ struct NotServed {
     title: String,
     /// HTML.
     why: String,
+    /// Without a route.
     calls: Vec<String>,
+    /// With a route, whose answer is a refusal, or that there is nothing.
+    answered: Vec<String>,
 }
 
 /// The reference.
@@ -273,12 +276,15 @@ fn views(fields: Vec<SchemaField>) -> Vec<FieldView> {
 }
 
 fn not_served(group: &Value) -> NotServed {
+    let calls = |name: &str| {
+        let calls = list(&group[name]);
+        calls.map(|call| text(call).to_owned()).collect()
+    };
     NotServed {
         title: text(&group["title"]).to_owned(),
         why: inline(text(&group["why"])),
-        calls: list(&group["calls"])
-            .map(|call| text(call).to_owned())
-            .collect(),
+        calls: calls("calls"),
+        answered: calls("answered"),
     }
 }
 
@@ -333,11 +339,15 @@ mod tests {
                 }
             }
         }
-        for call in list(&document["x-not-served"]).flat_map(|group| list(&group["calls"])) {
-            assert!(
-                page.contains(&format!("<li><code>{}</code></li>", text(call))),
-                "{call}"
-            );
+        for group in list(&document["x-not-served"]) {
+            let (calls, answered) = (list(&group["calls"]), list(&group["answered"]));
+            for (call, after) in calls
+                .map(|call| (call, ""))
+                .chain(answered.map(|call| (call, " answered")))
+            {
+                let entry = format!("<li><code>{}</code>{after}</li>", text(call));
+                assert!(page.contains(&entry), "{call}");
+            }
         }
         assert!(page.contains("personalizations[].to[].email"));
     }
