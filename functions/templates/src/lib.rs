@@ -117,6 +117,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::PATCH, VERSION, version_update, version::update)
         .at(Method::DELETE, VERSION, version_delete, version::delete)
         .at(Method::POST, ACTIVATE, activate, version::activate)
+        .at(Method::GET, PREVIEW, version_read, version::preview_stored)
         .at(Method::POST, PREVIEW, version_read, version::preview)
         .with_state(app)
 }

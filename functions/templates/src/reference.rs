@@ -98,10 +98,20 @@ fn described() -> Reference {
             .refuses(409),
     )
     .on(
+        "GET /v3/templates/{template_id}/versions/{version_id}/preview",
+        Operation::new("Renders a version with its own data")
+            .extension()
+            .about("A dynamic template with the version's `test_data`, a legacy one without substitutions.")
+            .answers_as(200, "The rendered mail.", SchemaOf::Given(preview()))
+            .refuses(409),
+    )
+    .on(
         "POST /v3/templates/{template_id}/versions/{version_id}/preview",
         Operation::new("Renders a version")
             .extension()
             .about("By the renderer that sends. A dynamic template without data takes the version's `test_data`.")
+            .about("With `version` it is rendered as after that change, which is not stored; what the change would be \
+                    refused for, the preview is refused for.")
             .optional_body::<PreviewRequest>()
             .answers_as(200, "The rendered mail.", SchemaOf::Given(preview()))
             .refuses(409),

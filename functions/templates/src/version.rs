@@ -199,6 +199,8 @@ pub(crate) async fn texts(
 #[derive(Debug, Default, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PreviewRequest {
+    /// A change of the version that is rendered without being stored.
+    version: Option<Draft>,
     dynamic_template_data: Option<serde_json::Map<String, Value>>,
     #[serde(default)]
     substitutions: BTreeMap<String, String>,
@@ -217,15 +219,27 @@ struct DocumentedContent {
     value: String,
 }
 
-/// Renders one version.
+/// `GET …/preview`: renders one version with its own `test_data`.
+pub(crate) async fn preview_stored(
+    app: State<App>,
+    caller: Caller,
+    ids: PathParams<(String, String)>,
+) -> Result<Json<Value>, Rejection> {
+    preview(app, caller, ids, JsonBody(PreviewRequest::default())).await
+}
+
+/// `POST …/preview`: renders one version as it is stored, or with a change that is yet to be stored.
 pub(crate) async fn preview(
     State(app): State<App>,
     caller: Caller,
     PathParams((template, version)): PathParams<(String, String)>,
-    JsonBody(given): JsonBody<PreviewRequest>,
+    JsonBody(mut given): JsonBody<PreviewRequest>,
 ) -> Result<Json<Value>, Rejection> {
-    let (template, head) = app.version(&caller, (&template, &version)).await?;
-    let texts = texts(&app, &caller, &head).await?;
+    let (template, mut head) = app.version(&caller, (&template, &version)).await?;
+    let mut texts = texts(&app, &caller, &head).await?;
+    if let Some(draft) = given.version.take() {
+        check::apply(&template.id, draft, &mut head, &mut texts).await?;
+    }
     let account = app.store.settings(caller.id()).await?;
     let rendering = || rendered(&template, &head, &texts, given, &account);
     posthaste_offload::run(posthaste_offload::UNKNOWN, rendering).await

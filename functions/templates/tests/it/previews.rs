@@ -20,6 +20,7 @@ async fn a_preview_shows_the_mail_and_what_the_data_lacks() {
     // Without data it is the version's own.
     let seen = app.post(&path, &json!({})).await.expect(200).json();
     assert_eq!(seen["html_content"], "<p>Test </p>");
+    assert_eq!(app.get(&path).await.expect(200).json(), seen);
     let odd = json!({"dynamic_template_data": [1]});
     app.post(&path, &odd).await.expect(400);
 }
@@ -66,4 +67,48 @@ async fn a_legacy_preview_uses_the_content_of_the_mail() {
     let seen = app.post(&path, &given).await.expect(200).json();
     assert_eq!(seen["subject"], "News!");
     assert_eq!(seen["html_content"], "<h1>Hi Ada</h1>");
+}
+
+#[tokio::test]
+async fn a_change_is_previewed_without_being_stored() {
+    let app = TestApp::new().await;
+    let template = app.template("dynamic").await;
+    let version = app.version(&template, &draft()).await;
+    let path = format!("{version}/preview");
+    let stored = app.get(&version).await.expect(200).json();
+    let change = json!({"subject": "Bye {{name}}", "html_content": "<p>{{greeting}} {{name}}</p>"});
+    let given = json!({"version": change, "dynamic_template_data": {"name": "Ada"}});
+    let seen = app.post(&path, &given).await.expect(200).json();
+    assert_eq!(seen["subject"], "Bye Ada");
+    assert_eq!(seen["html_content"], "<p> Ada</p>");
+    assert_eq!(seen["missing"], json!(["greeting"]));
+    // Its data counts where the request has none, and what it leaves out is the version's.
+    let given = json!({"version": {"test_data": "{\"name\":\"Grace\"}"}});
+    let seen = app.post(&path, &given).await.expect(200).json();
+    assert_eq!(seen["subject"], "Hello Grace");
+    for (change, field, want) in [
+        (
+            json!({"html_content": "<p>\n{{#if}}"}),
+            "html_content",
+            "line 2",
+        ),
+        (
+            json!({"test_data": "[]"}),
+            "test_data",
+            "must be a JSON object",
+        ),
+        (
+            json!({"subject": "x".repeat(256)}),
+            "subject",
+            "exceeds 255",
+        ),
+    ] {
+        let refused = app.post(&path, &json!({"version": change})).await;
+        let refused = refused.expect(400).json();
+        let error = &refused["errors"][0];
+        assert_eq!(error["field"], field, "{error}");
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains(want), "{message}");
+    }
+    assert_eq!(app.get(&version).await.expect(200).json(), stored);
 }
