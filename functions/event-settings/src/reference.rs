@@ -5,7 +5,7 @@ use posthaste_testkit::reference::{Operation, Reference, values};
 use crate::posts::{PostDetail, PostList};
 use crate::replay::{ReplaySelection, ReplayView, ReplayedEvents};
 use crate::undelivered::{DeadLetterView, ReplayedLetters, RetrySelection};
-use crate::wire::{PublicKey, Switch, Trial, WebhookList, WebhookSettings, WebhookView};
+use crate::wire::{PublicKey, Switch, Trial, TrialView, WebhookList, WebhookSettings, WebhookView};
 use crate::{App, routes};
 
 #[tokio::test]
@@ -100,6 +100,9 @@ fn described() -> Reference {
             .about("One event of each kind, once. With `id` the post is signed and authorized as that webhook's posts are.")
             .requires(["url"])
             .body::<Trial>()
+            .about("With `details: true`, an extension, the answer is 200 with the post and what the receiver answered, \
+                    also where that is no 2xx.")
+            .answers::<TrialView>(200, "With `details`: what was posted and answered.")
             .answers_nothing(204, "The receiver answered 2xx.")
             .refuses(404),
     )

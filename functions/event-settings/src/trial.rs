@@ -1,28 +1,35 @@
 //! `POST /v3/user/webhooks/event/test`: one post of made-up events, now, without retries.
 
+use std::collections::BTreeMap;
+
+use axum::Json;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse as _, Response};
 use posthaste_http::{Caller, JsonBody, Rejection};
 use posthaste_model::Problems;
 use posthaste_store::Webhook;
 use posthaste_webhook::{
-    OauthCredentials, Post, Tokens, Unopened, WebhookKeyPair, batch, check_url, oauth_place,
-    samples, signing_place,
+    OauthCredentials, Post, PostOutcome, Tokens, Unopened, WebhookKeyPair, batch, check_url,
+    oauth_place, samples, signing_place,
 };
 use url::Url;
 
 use crate::App;
 use crate::fail::url_message;
-use crate::wire::Trial;
+use crate::wire::{Trial, TrialView};
+
+/// Characters of an answer that are shown: as many as are stored of other posts.
+const SHOWN: usize = 500;
 
 /// Posts one event of each kind to the URL of the body. With the id of a webhook the post is signed
 /// and authorized like that webhook's posts. A receiver that does not answer 2xx results in a 400
-/// that reports its answer.
+/// that reports its answer, unless the body asks for the details.
 pub(crate) async fn post(
     State(app): State<App>,
     caller: Caller,
     JsonBody(body): JsonBody<Trial>,
-) -> Result<StatusCode, Rejection> {
+) -> Result<Response, Rejection> {
     let mut found = Problems::default();
     let url = wanted_url("url", body.url.as_deref(), &app, &mut found);
     let missing = body.url.as_deref().unwrap_or_default().is_empty();
@@ -48,6 +55,11 @@ pub(crate) async fn post(
         headers: batch::headers(signer.flatten().as_ref(), now, &sample),
         body: sample,
     };
+    let made = TrialView {
+        headers: texts(&post.headers),
+        body: String::from_utf8_lossy(&post.body).into_owned(),
+        ..TrialView::default()
+    };
     let outcome = match credentials {
         None => app.client.post(post).await,
         Some(credentials) => {
@@ -55,11 +67,40 @@ pub(crate) async fn post(
             tokens.post(&app.client, "test", &credentials, post).await
         }
     };
-    if outcome.is_success() {
-        Ok(StatusCode::NO_CONTENT)
+    if body.details {
+        Ok(Json(made.answered(&outcome)).into_response())
+    } else if outcome.is_success() {
+        Ok(StatusCode::NO_CONTENT.into_response())
     } else {
         let message = format!("The test events were not delivered: {outcome}");
         Err(Rejection::on("url", message))
+    }
+}
+
+fn texts(headers: &HeaderMap) -> BTreeMap<String, String> {
+    let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+    let all = headers.iter();
+    all.map(|(name, value)| (name.to_string(), text(value)))
+        .collect()
+}
+
+impl TrialView {
+    /// With what became of the post.
+    fn answered(self, outcome: &PostOutcome) -> Self {
+        let (answer, took_ms) = match outcome {
+            PostOutcome::Answered(answer) => {
+                let text = String::from_utf8_lossy(&answer.body_head);
+                (text.chars().take(SHOWN).collect(), Some(answer.took_ms))
+            }
+            failed => (failed.to_string(), None),
+        };
+        Self {
+            delivered: outcome.is_success(),
+            status_code: outcome.status().map(|status| status.as_u16()),
+            answer,
+            took_ms,
+            ..self
+        }
     }
 }
 

@@ -1,5 +1,7 @@
 //! The request and response JSON of this function.
 
+use std::collections::BTreeMap;
+
 use posthaste_model::{EventKind, Patch};
 use posthaste_store::Webhook;
 use serde::{Deserialize, Serialize};
@@ -178,6 +180,27 @@ pub(crate) struct Trial {
     pub oauth_client_id: Option<String>,
     pub oauth_client_secret: Option<String>,
     pub oauth_token_url: Option<String>,
+    /// Whether to answer what was posted and what the receiver answered, also where that is no 2xx. An extension of the
+    /// v3 API.
+    pub details: bool,
+}
+
+/// A test post as it was made.
+#[derive(Default, Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct TrialView {
+    /// Whether the receiver answered 2xx.
+    pub delivered: bool,
+    /// What the receiver answered; `null` when it did not answer.
+    pub status_code: Option<u16>,
+    /// The beginning of the answer, or why there was none.
+    pub answer: String,
+    /// How long the receiver took to answer, in milliseconds; `null` when it did not answer.
+    pub took_ms: Option<u64>,
+    /// The headers of the post, without that of an OAuth token.
+    pub headers: BTreeMap<String, String>,
+    /// The body byte for byte, as it was signed.
+    pub body: String,
 }
 
 /// Whether the query requests the account status flag: `include=account_status_change`, alone or

@@ -111,3 +111,56 @@ async fn a_test_is_authorised_by_the_stored_secret_where_the_webhook_lives_and_n
     let asked = elsewhere.posts().remove(0);
     assert_eq!(asked.header("authorization"), "Basic Y2xpZW50Om1pbmU=");
 }
+
+#[tokio::test]
+async fn a_test_with_details_shows_the_post_and_the_answer() {
+    const TEST: &str = "/v3/user/webhooks/event/test";
+    let app = TestApp::new().await;
+    let url = app.receiver.url();
+    let id = app.create(json!({"url": url})).await;
+    let path = format!("{ALL}/signed/{id}");
+    app.call("PATCH", &path, Some(json!({"enabled": true})))
+        .await;
+    let asked = json!({"url": url, "id": id, "details": true});
+    let (status, seen) = app.call("POST", TEST, Some(asked.clone())).await;
+    assert_eq!(status, StatusCode::OK, "{seen}");
+    let post = app.receiver.posts().pop().unwrap();
+    assert_eq!(seen["body"].as_str().unwrap().as_bytes(), post.body);
+    let signature = "x-twilio-email-event-webhook-signature";
+    assert_eq!(seen["headers"][signature], post.header(signature));
+    assert_eq!(
+        (&seen["delivered"], &seen["status_code"]),
+        (&json!(true), &json!(200))
+    );
+    // What fails is shown as well, and not refused.
+    app.receiver.script([Reply::status(503)]);
+    let (status, seen) = app.call("POST", TEST, Some(asked)).await;
+    assert_eq!(status, StatusCode::OK, "{seen}");
+    assert_eq!(
+        (&seen["delivered"], &seen["status_code"]),
+        (&json!(false), &json!(503))
+    );
+    let gone = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/", listener.local_addr().unwrap())
+    };
+    let unreachable = json!({"url": gone, "details": true});
+    let (status, seen) = app.call("POST", TEST, Some(unreachable)).await;
+    assert_eq!(status, StatusCode::OK, "{seen}");
+    assert_eq!(
+        (&seen["delivered"], &seen["status_code"]),
+        (&json!(false), &json!(null))
+    );
+    assert!(
+        seen["answer"]
+            .as_str()
+            .unwrap()
+            .starts_with("no connection"),
+        "{seen}"
+    );
+    let refused = json!({"url": "http://10.0.0.1/", "details": true});
+    assert_eq!(
+        app.call("POST", TEST, Some(refused)).await.0,
+        StatusCode::BAD_REQUEST
+    );
+}
