@@ -100,6 +100,13 @@ def fill(host):
     send(host, "ann@example.com", LONG, attachments=[file])
 
 
+def until(holds, what, patience=30):
+    end = time.monotonic() + patience
+    while not holds():
+        if time.monotonic() > end:
+            raise SystemExit(f"never: {what}")
+
+
 def wait_for(host, words, patience=60):
     """The list, once it has all of these."""
     end = time.monotonic() + patience

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::to_bytes;
+use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use posthaste_http::BrowserRequest;
@@ -103,7 +104,28 @@ impl ApiReader {
         &self,
         path: &str,
     ) -> Result<(HeaderMap, T), ReadError> {
-        let request = self.request.read(path).ok_or_else(ReadError::broken)?;
+        let request = self.request.read(path);
+        self.answer_to(request).await
+    }
+
+    /// What `POST` of this JSON answers, for a call that renders and changes nothing.
+    ///
+    /// # Errors
+    /// The API's refusal; also where the form was one of another origin.
+    pub(crate) async fn post<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        json: &str,
+    ) -> Result<T, ReadError> {
+        let request = self.request.post(path, json.to_owned());
+        self.answer_to(request).await.map(|(_, answer)| answer)
+    }
+
+    async fn answer_to<T: DeserializeOwned>(
+        &self,
+        request: Option<Request>,
+    ) -> Result<(HeaderMap, T), ReadError> {
+        let request = request.ok_or_else(ReadError::broken)?;
         let Ok(answer) = self.router.clone().oneshot(request).await;
         let status = answer.status();
         let headers = answer.headers().clone();

@@ -24,6 +24,7 @@ pub struct App {
     mail_batch: mail_batch::App,
     sender_identity: sender_identity::App,
     suppressions: suppressions::App,
+    templates: templates::App,
 }
 
 impl App {
@@ -44,6 +45,7 @@ impl App {
             mail_batch: mail_batch::App::from_env(platform)?,
             sender_identity: sender_identity::App::from_env(platform)?,
             suppressions: suppressions::App::from_env(platform)?,
+            templates: templates::App::from_env(platform)?,
         })
     }
 
@@ -64,6 +66,7 @@ impl App {
                 gate(),
             ))
             .merge(suppressions::routes(self.suppressions.clone(), gate()))
+            .merge(templates::routes(self.templates.clone(), gate()))
     }
 }
 

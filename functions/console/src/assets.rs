@@ -14,7 +14,8 @@ const STYLE: &str = concat!(
 );
 const SCRIPT: &str = concat!(
     include_str!("../ui/console.js"),
-    include_str!("../ui/csv.js")
+    include_str!("../ui/csv.js"),
+    include_str!("../ui/template.js")
 );
 const ICON: &str = include_str!("../../../infra/mailbox/ui/icon.svg");
 

@@ -7,8 +7,10 @@ const WIDTH: f64 = 760.0;
 const HEIGHT: f64 = 150.0;
 /// Above the highest bar, for its number.
 const TOP: f64 = 24.0;
-/// Days between two that are named under the bars.
+/// Days between two that are named under the bars, or a multiple of it where that would be more names than a phone has room
+/// for.
 const NAMED: usize = 7;
+const MOST_NAMED: usize = 6;
 
 /// One day.
 #[derive(Clone, Debug)]
@@ -48,7 +50,8 @@ pub(crate) fn bars(days: &[ChartDay]) -> String {
         bar("bounced", good, bad);
     }
     let _ = write!(svg, r#"<path class="axis" d="M0 {HEIGHT}H{WIDTH}"/>"#);
-    for (i, day) in (0_u32..).zip(days).step_by(NAMED) {
+    let between = NAMED * days.len().div_ceil(NAMED * MOST_NAMED).max(1);
+    for (i, day) in (0_u32..).zip(days).step_by(between) {
         let x = f64::from(i) * step;
         let _ = write!(
             svg,
@@ -89,6 +92,14 @@ mod tests {
         let bounced = r#"<rect class="bounced" x="1.0" y="24.0" width="250.3" height="12.6"/>"#;
         assert!(svg.contains(bounced), "{svg}");
         assert!(svg.contains(r#"<text x="0" y="17">100</text>"#), "{svg}");
+    }
+
+    #[test]
+    fn no_more_days_are_named_than_there_is_room_for() {
+        for (days, named) in [(7, 1), (30, 5), (42, 6), (43, 4), (90, 5), (400, 6)] {
+            let svg = bars(&vec![day(1, 0); days]);
+            assert_eq!(svg.matches("11-30<").count(), named, "{days}");
+        }
     }
 
     #[test]

@@ -30,6 +30,7 @@ mod pages;
 mod reference;
 mod serve;
 mod sign_in;
+mod template_part;
 mod texts;
 mod visit;
 

@@ -19,6 +19,9 @@ use crate::frame;
 /// The name of the page in its address; `?text` asks for the plain text instead of the HTML.
 pub(crate) const MAIL_PART: &str = "mail-part";
 
+/// The type of a document in HTML.
+pub(crate) const HTML: &str = "text/html; charset=utf-8";
+
 const POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; \
     form-action 'none'; frame-ancestors 'self'; base-uri 'none'";
 
@@ -58,14 +61,19 @@ async fn show(api: &ApiReader, id: &str, wants_text: bool) -> Result<Response, P
     let (text, media) = if wants_text {
         (texts.text, "text/plain; charset=utf-8")
     } else {
-        (texts.html, "text/html; charset=utf-8")
+        (texts.html, HTML)
     };
     let text = text.ok_or_else(PageError::not_found)?;
+    Ok(document(text, media))
+}
+
+/// A document that may do nothing.
+pub(crate) fn document(text: String, media: &'static str) -> Response {
     let headers: [(HeaderName, &str); 4] = [
         (header::CONTENT_TYPE, media),
         (header::CONTENT_SECURITY_POLICY, POLICY),
         (header::CACHE_CONTROL, "no-store"),
         (header::REFERRER_POLICY, "no-referrer"),
     ];
-    Ok((headers, text).into_response())
+    (headers, text).into_response()
 }

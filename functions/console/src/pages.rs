@@ -7,9 +7,14 @@ mod mail;
 mod overview;
 mod scheduled;
 mod scheduled_batch;
+mod statistics;
 mod suppression_list;
 mod suppressions;
+mod template;
+mod templates;
 mod waiting;
+mod webhook;
+mod webhooks;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -19,6 +24,7 @@ use crate::content::PageResult;
 use crate::frame::{NavGroup, NavLink};
 use crate::visit::PageVisit;
 use access::keys as key;
+pub(crate) use template::PreviewAnswer;
 
 type Shown = Pin<Box<dyn Future<Output = PageResult> + Send>>;
 
@@ -83,6 +89,7 @@ macro_rules! page {
 pub(crate) const PAGES: &[ConsolePage] = &[
     page!("", "Overview", See, overview),
     page!("activity", "Activity", See, activity, one: mail),
+    page!("statistics", "Statistics", See, statistics),
     page!(
         "scheduled",
         "Scheduled",
@@ -90,6 +97,8 @@ pub(crate) const PAGES: &[ConsolePage] = &[
         scheduled,
         one: scheduled_batch
     ),
+    page!("templates", "Templates", Send, templates, one: template),
+    page!("webhooks", "Webhooks", Send, webhooks, one: webhook),
     page!(
         "suppressions",
         "Suppressions",

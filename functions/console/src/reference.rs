@@ -41,19 +41,21 @@ fn described() -> Reference {
     .on(
         "GET /console/{page}/{id}",
         named(page("Shows a page about one thing"))
-            .path("id", "What the page is about: the id of a mail, a batch or a group, or the name of a list.")
+            .path("id", "What the page is about: the id of a mail, a batch, a group, a template or a webhook, or the name of a list.")
             .answers_text(404, MISSING, "text/html"),
     )
     .on(
         "POST /console/{page}",
-        Operation::new("Signs in or out")
+        Operation::new("Signs in or out, or shows a template as it is written")
             .about(
                 "The forms of the pages: `sign-in` with `key` (an API key) or `token` (of a link, which opens one session \
                  within 15 minutes), and `next`; `sign-out` without fields. A browser sends the `Origin` of this service \
-                 with them, and other requests are refused.",
+                 with them, and other requests are refused. `template-part` with `template`, `version` and `preview` (the \
+                 JSON of the API's preview) shows in a frame what is written in the editor of a template.",
             )
             .extension()
-            .path("page", "`sign-in` or `sign-out`.")
+            .path("page", "`sign-in`, `sign-out` or `template-part`.")
+            .answers_text(200, "What a version would be, without script or origin.", "text/html")
             .answers_nothing(303, "The session began or ended.")
             .with_header("Set-Cookie", "The session; HttpOnly and SameSite=Strict.")
             .answers_text(400, "A page that asks for HTTPS.", "text/html")

@@ -19,6 +19,7 @@ use crate::frame::{self, Signed};
 use crate::mail_part::{self, MAIL_PART};
 use crate::pages::{self, ConsolePage, PAGES};
 use crate::sign_in::{self, SIGN_IN};
+use crate::template_part::{self, TEMPLATE_PART};
 use crate::visit::{PageVisit, Params};
 
 /// What of a request a page is shown from.
@@ -68,6 +69,9 @@ pub(crate) async fn page_of_one(
 ) -> Response {
     if name == MAIL_PART {
         return mail_part::answer(&state, asked.browser, &asked.uri, &id).await;
+    }
+    if name == TEMPLATE_PART {
+        return template_part::stored(&state, asked.browser, &asked.uri, &id).await;
     }
     show(state, asked, &name, Some(id)).await
 }

@@ -10,6 +10,7 @@ use posthaste_store::SIGN_IN_PATH;
 use crate::app::AppState;
 use crate::content::{PageContent, PageError, PageResult};
 use crate::frame;
+use crate::template_part::{self, TEMPLATE_PART};
 use crate::visit::Params;
 use crate::{CONSOLE_PATH, texts};
 
@@ -57,7 +58,7 @@ fn next(params: &Params) -> &str {
     }
 }
 
-/// `POST /console/sign-in` and `/console/sign-out`.
+/// `POST /console/sign-in`, `/console/sign-out`, and what the editor of a template shows in its frame.
 pub(crate) async fn post(
     State(state): State<AppState>,
     PathParams(name): PathParams<String>,
@@ -76,6 +77,7 @@ pub(crate) async fn post(
             Ok(cookie) => redirect(SIGN_IN_PATH, cookie),
             Err(refused) => frame::page(Err(refused.into()), None),
         },
+        TEMPLATE_PART => template_part::edited(&state, request, &Params::read(&body)).await,
         _ => frame::page(Err(PageError::not_found()), None),
     }
 }

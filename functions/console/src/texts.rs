@@ -1,6 +1,7 @@
 //! The words that code chooses; all others are in the templates. English.
 
 use axum::http::StatusCode;
+use posthaste_model::EventKind;
 
 pub(crate) const SIGN_IN: &str = "Sign in";
 pub(crate) const NO_PAGE: &str = "The console has no page of this address.";
@@ -81,6 +82,89 @@ pub(crate) fn more_recipients(others: u32) -> String {
         0 => String::new(),
         others => format!("and {others} more"),
     }
+}
+
+/// How many versions a template has.
+pub(crate) fn versions(all: usize) -> String {
+    match all {
+        0 => "no version".to_owned(),
+        1 => "1 version".to_owned(),
+        all => format!("{all} versions"),
+    }
+}
+
+/// Generations of templates to show, in the API's word and in the page's.
+pub(crate) const GENERATIONS: [(&str, &str); 3] = [
+    ("", "both generations"),
+    ("dynamic", "dynamic"),
+    ("legacy", "legacy"),
+];
+
+pub(crate) const TOO_LONG_TO_COMPARE: &str =
+    "The text has more than 2,000 lines, and is not compared here.";
+pub(crate) const MORE_LINES: &str = "There are more lines that differ.";
+pub(crate) const SAME_LINES: &str = "lines of both";
+pub(crate) const REMOVED_LINE: &str = "removed:";
+pub(crate) const ADDED_LINE: &str = "added:";
+
+/// Days that statistics are shown of.
+pub(crate) const STATS_DAYS: [i64; 3] = [7, 30, 90];
+
+/// Of the row below all others.
+pub(crate) const TOTAL: &str = "Total";
+
+/// Counters of statistics in the order of their columns, in the API's word and in the page's.
+pub(crate) const METRICS: [(&str, &str); 16] = [
+    ("requests", "Requests"),
+    ("processed", "Processed"),
+    ("delivered", "Delivered"),
+    ("deferred", "Deferred"),
+    ("bounces", "Bounces"),
+    ("blocks", "Blocks"),
+    ("spam_reports", "Spam reports"),
+    ("unsubscribes", "Unsubscribes"),
+    ("opens", "Opens"),
+    ("unique_opens", "Unique opens"),
+    ("clicks", "Clicks"),
+    ("unique_clicks", "Unique clicks"),
+    ("invalid_emails", "Invalid addresses"),
+    ("bounce_drops", "Dropped after a bounce"),
+    ("spam_report_drops", "Dropped after a report"),
+    ("unsubscribe_drops", "Dropped after an unsubscribe"),
+];
+
+pub(crate) const ALL_EVENTS: &str = "all events";
+pub(crate) const NO_ANSWER: &str = "no answer";
+
+/// A kind of event, as a choice of a webhook.
+pub(crate) fn event(kind: EventKind) -> &'static str {
+    match kind {
+        EventKind::Processed => "processed",
+        EventKind::Delivered => "delivered",
+        EventKind::Deferred => "deferred",
+        EventKind::Bounce => "bounced",
+        EventKind::Dropped => "dropped",
+        EventKind::Open => "opened",
+        EventKind::Click => "clicked",
+        EventKind::SpamReport => "reported as spam",
+        EventKind::Unsubscribe => "unsubscribed",
+        EventKind::GroupUnsubscribe => "left a group",
+        EventKind::GroupResubscribe => "came back to a group",
+        EventKind::AccountStatusChange => "account status changed",
+    }
+}
+
+/// How many events a post has.
+pub(crate) fn events(all: usize) -> String {
+    match all {
+        1 => "1 event".to_owned(),
+        all => format!("{all} events"),
+    }
+}
+
+/// How long an answer took.
+pub(crate) fn took(milliseconds: u64) -> String {
+    format!("{milliseconds} ms")
 }
 
 /// Which page of a list this is.

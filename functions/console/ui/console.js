@@ -4,10 +4,12 @@
 // Attributes of a form that calls:
 //   data-call="METHOD /path/{field}"  the call; {field} is the value of that field, percent-encoded
 //   data-then="reload"                what follows: "reload" (when left out), "show", "file" (the download that the answer
-//                                     leads to), or an address of a page
+//                                     leads to), or an address of a page,
+//                                     in which {member} is one of the answer; of a button, for its own call
 //   data-each="name"                  one call for each checked box of this name, with its value as {name}
 //   data-chosen="name"                a box of this name is to be checked
-//   data-show="id"                    with "show": the element that appears, whose [data-of=member] get the answer's
+//   data-show="id"                    with "show": the element that appears, whose [data-of=member] get the answer's;
+//                                     the form disappears, unless it has data-keep
 // Of a field: data-as="list" (lines, or all checked boxes of its name; with data-item="member" each line is an object with
 // that member), "number", "flag", "time" (seconds since 1970 of a local time) or "none" (it is not sent). An empty field is
 // left out, unless it has data-empty. A button with data-call and data-leave-out makes another call of its form. Of a radio button: data-check="a b" checks these
@@ -82,9 +84,12 @@ function statusOf(form) {
 
 function show(form, answer) {
   const shown = doc.getElementById(form.dataset.show);
-  for (const place of all("[data-of]", shown)) place.textContent = answer[place.dataset.of] ?? "";
+  for (const place of all("[data-of]", shown)) {
+    const value = answer[place.dataset.of] ?? "";
+    place.textContent = typeof value === "object" ? JSON.stringify(value, null, 2) : value;
+  }
   shown.hidden = false;
-  form.hidden = true;
+  form.hidden = !("keep" in form.dataset);
   shown.tabIndex = -1;
   shown.focus();
 }
@@ -152,11 +157,11 @@ doc.addEventListener("submit", async (event) => {
   form.querySelector("[role=alert]")?.remove();
   try {
     const answer = await send(form, event.submitter);
-    const then = form.dataset.then ?? "reload";
+    const then = event.submitter?.dataset.then ?? form.dataset.then ?? "reload";
     if (then === "show") show(form, answer);
     else if (then === "file") location.assign(answer.presigned_url);
     else if (then === "reload") location.reload();
-    else location.assign(then);
+    else location.assign(then.replace(/\{(\w+)\}/g, (_, name) => encodeURIComponent(answer[name])));
   } catch (error) {
     statusOf(form).textContent = error.message;
   }

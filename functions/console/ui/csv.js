@@ -1,6 +1,7 @@
 // Lists as files, out and in.
 //
 //   button data-export="/v3/path"     downloads all entries of a list; data-columns names their members, data-file the file
+//   button data-table="id"            downloads the table of this id as it stands, as data-file
 //   form data-import="/v3/path"       posts the addresses of its file in batches; what was not taken is in the element
 //                                     data-report names
 //
@@ -256,7 +257,15 @@ async function run(button, place, work) {
   button.disabled = false;
 }
 
+/** A table's rows, without its cells of pictures. */
+function tableLines(table) {
+  const cells = (row) => [...row.cells].filter((one) => !one.classList.contains("bar-of"));
+  return [...table.rows].map((row) => `${cells(row).map((one) => cell(one.textContent.trim())).join(",")}\r\n`);
+}
+
 doc.addEventListener("click", ({ target }) => {
+  const table = target.closest?.("[data-table]");
+  if (table) download(table.dataset.file, tableLines(doc.getElementById(table.dataset.table)));
   const button = target.closest?.("[data-export]");
   if (button) run(button, button.parentElement, (status) => exportList(button, status));
 });

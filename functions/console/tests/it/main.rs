@@ -8,13 +8,19 @@ mod composed;
 mod overview;
 mod scheduled;
 mod sign_in;
+mod statistics;
 mod suppressions;
+mod templates;
+mod webhooks;
 
 use std::ops::Deref;
 
 use console::{App, routes};
+use posthaste_http::{Authorizer, Routes};
+use posthaste_runtime::{Error, Platform};
 use posthaste_store::ConsoleToken;
 use posthaste_testkit::{Ask, Response, Services, entropy};
+use serde_json::Value;
 
 const HOST: &str = "127.0.0.1:3000";
 const ORIGIN: &str = "http://127.0.0.1:3000";
@@ -32,7 +38,13 @@ impl Deref for TestApp {
 impl TestApp {
     pub(crate) async fn new() -> Self {
         let services = Services::start().await.var("SEARCH_DAYS", "30");
-        Self(posthaste_testkit::TestApp::on(services, App::from_env, routes).await)
+        Self(posthaste_testkit::TestApp::on(services, open, routes_with_api).await)
+    }
+
+    /// What the API answers to a `POST` of the account's own key.
+    pub(crate) async fn made(&self, path: &str, body: &Value) -> Value {
+        let ask = self.api.post(path).key(&self.tenant.key);
+        ask.json(body).send().await.expect(201).json()
     }
 
     /// The token of a new link of the account.
@@ -69,6 +81,21 @@ impl TestApp {
     pub(crate) async fn page(&self, path: &str, cookie: &str) -> String {
         html(&self.get(path, cookie).send().await.expect(200))
     }
+}
+
+/// The pages, and the functions that tests call beside them.
+type Opened = (App, event_settings::App, ::templates::App);
+
+fn open(platform: &Platform) -> Result<Opened, Error> {
+    let pages = App::from_env(platform)?;
+    let webhooks = event_settings::App::from_env(platform)?;
+    Ok((pages, webhooks, ::templates::App::from_env(platform)?))
+}
+
+fn routes_with_api((pages, webhooks, templates): Opened, gate: Authorizer) -> Routes {
+    routes(pages, gate.clone())
+        .merge(event_settings::routes(webhooks, gate.clone()))
+        .merge(::templates::routes(templates, gate))
 }
 
 /// The cookie that a browser sends after this answer.

@@ -14,7 +14,7 @@ use posthaste_store::{Account, ConsoleSession, ConsoleToken, SESSION_LIFE, Secre
 
 use super::{AuthRequest, Authorizer, access_refusal};
 use crate::auth_cache::Credentials;
-use crate::site::{Site, Transport, cookie};
+use crate::site::{CONSOLE_HEADER, Site, Transport, cookie};
 use crate::{Access, Caller, ClientIp, Dialect, GatewayName, Rejection};
 
 /// How access is recorded where the caller had a session.
@@ -53,7 +53,26 @@ impl BrowserRequest {
     /// A `GET` of this path by the same caller, for a page that shows what the API answers. `None` for what is no
     /// path.
     pub fn read(&self, path: &str) -> Option<Request> {
-        let mut request = Request::get(path).body(Body::empty()).ok()?;
+        let request = Request::get(path).body(Body::empty()).ok()?;
+        Some(self.as_own(request))
+    }
+
+    /// A `POST` of JSON by the same caller, for calls that render and change nothing: a form of a page sends no header
+    /// of ours, so that its [`Origin`](header::ORIGIN) alone says that the page is one of this service. Another origin is
+    /// refused as it is everywhere.
+    pub fn post(&self, path: &str, json: String) -> Option<Request> {
+        let request = Request::post(path)
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(CONSOLE_HEADER, "1");
+        let mut request = self.as_own(request.body(Body::from(json)).ok()?);
+        for value in self.headers.get_all(header::ORIGIN) {
+            request.headers_mut().append(header::ORIGIN, value.clone());
+        }
+        Some(request)
+    }
+
+    /// The request as one of this caller.
+    fn as_own(&self, mut request: Request) -> Request {
         for name in [header::AUTHORIZATION, header::COOKIE, header::HOST] {
             for value in self.headers.get_all(&name) {
                 request.headers_mut().append(&name, value.clone());
@@ -62,7 +81,7 @@ impl BrowserRequest {
         let extensions = request.extensions_mut();
         extensions.insert(ClientIp(self.ip));
         extensions.insert(self.gateway.clone());
-        Some(request)
+        request
     }
 }
 
