@@ -109,7 +109,7 @@ async fn subusers_are_counted_apart_and_a_missing_scope_is_named() {
     let session = app.by_link().await;
     app.tenant.subuser(&app.store, "shop").await;
     let page = app.page("/console/statistics?by=subusers", &session).await;
-    assert!(page.contains("No mail in this time."), "{page}");
+    assert!(page.contains("Nothing was counted in this time."), "{page}");
     let days = "/console/statistics?by=subusers&name=shop";
     let page = app.page(days, &session).await;
     assert!(page.contains("Subuser “<bdi>shop</bdi>” by day"), "{page}");
