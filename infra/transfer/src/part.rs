@@ -130,7 +130,13 @@ impl AccountPart {
                 "created_date",
                 "updated_date",
             ],
-            Self::ParseSettings => &["hostname", "url", "spam_check", "send_raw"],
+            Self::ParseSettings => &[
+                "hostname",
+                "url",
+                "spam_check",
+                "send_raw",
+                "security_policy",
+            ],
             Self::MailSettings | Self::TrackingSettings => &["name", "value"],
             Self::Alerts => &[
                 "id",
@@ -183,7 +189,7 @@ pub(crate) const TRACKING_SETTINGS: [(&str, &str); 4] = [
 ];
 
 /// What is not taken along: what it is called, where it is asked for, the key that holds a list of it, and why not.
-pub(crate) const LEFT_BEHIND: [(&str, &str, &str, &str); 9] = [
+pub(crate) const LEFT_BEHIND: [(&str, &str, &str, &str); 10] = [
     (
         "teammates",
         "/v3/teammates?limit=500",
@@ -207,6 +213,13 @@ pub(crate) const LEFT_BEHIND: [(&str, &str, &str, &str); 9] = [
         "/v3/whitelabel/links?limit=500",
         "",
         "their records lead elsewhere: make them with POST /v3/whitelabel/links",
+    ),
+    (
+        "security policies of received mail",
+        "/v3/user/webhooks/security/policies",
+        "policies",
+        "their secrets cannot be read: make them with POST /v3/user/webhooks/security/policies, and name them in the \
+         parse settings",
     ),
     (
         "reverse DNS records",

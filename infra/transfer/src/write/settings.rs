@@ -207,6 +207,13 @@ impl AccountWriter<'_> {
                     } else {
                         counts.created += 1;
                     }
+                    if own.is_none() && text_in(&item, "security_policy").is_some() {
+                        let note = format!(
+                            "parse setting {hostname}: its posts have no signature and no token before you \
+                             attach a security policy"
+                        );
+                        self.report.notes.push(note);
+                    }
                     self.note_item(part, &hostname, &body)?;
                 }
                 Err(refusal) => self.report.refuse_item(part, &hostname, refusal.why),

@@ -246,6 +246,39 @@ async fn lists_are_read_from_a_service_without_windows_and_later_grow() {
 }
 
 #[tokio::test]
+async fn a_security_policy_stays_there_and_its_parse_setting_comes_without() {
+    let (from, to) = (Service::start("ada").await, Service::start("ada").await);
+    let domain = serde_json::json!({"domain": "example.com"});
+    from.call("POST", "/v3/whitelabel/domains", domain).await;
+    let policy = serde_json::json!({"name": "signed", "signature": {"enabled": true}});
+    let path = "/v3/user/webhooks/security/policies";
+    let policy = from.call("POST", path, policy).await;
+    let path = "/v3/user/webhooks/parse/settings";
+    let setting = serde_json::json!({"hostname": "in.example.com", "url": "https://hooks.example.com/in",
+        "security_policy": policy["policy"]["id"]});
+    let setting = from.call("POST", path, setting).await;
+    assert_eq!(setting["security_policy"], policy["policy"]["id"]);
+    let (address, _proxy) = serve(&from, |_, _| Fault::None, to.services.clock.clone()).await;
+    let folder = tempfile::tempdir().unwrap();
+    let flags = format!(
+        "--from {address} --key {} --state {}",
+        from.tenant.key,
+        folder.path().display()
+    );
+    let report = to.import(&flags).await.unwrap();
+    assert_eq!(report.parts["parse_settings"].created, 1);
+    let text = report.text();
+    assert!(
+        text.contains("1 security policies of received mail"),
+        "{text}"
+    );
+    let note = "parse setting in.example.com: its posts have no signature";
+    assert!(text.contains(note), "{text}");
+    let own = to.call("GET", path, serde_json::Value::Null).await;
+    assert!(own["result"][0].get("security_policy").is_none(), "{own}");
+}
+
+#[tokio::test]
 async fn a_second_run_reads_and_takes_what_is_new() {
     let (from, to) = (Service::start("ada").await, Service::start("ada").await);
     from.fill().await;
