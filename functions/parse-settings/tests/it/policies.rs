@@ -1,7 +1,8 @@
 //! Security policies: created, read, changed, attached and deleted; secrets stay inside.
 
 use parse_settings::MOST_POLICIES;
-use posthaste_store::PolicyDeletion;
+use posthaste_model::PolicyId;
+use posthaste_store::{PolicyDeletion, SettingChange};
 use posthaste_testkit::Tenant;
 use posthaste_webhook::{SealedOauth, SealedSecurity, Sealer};
 use serde_json::{Value, json};
@@ -348,6 +349,35 @@ async fn a_policy_in_use_is_deleted_by_force_alone() {
         again.unwrap(),
         PolicyDeletion::Used(vec!["in.shop.example".to_owned()])
     );
+}
+
+/// Whichever comes first: no setting names a policy that is gone.
+#[tokio::test]
+async fn a_policy_is_attached_and_deleted_at_once() {
+    let app = TestApp::new().await;
+    let account = &app.tenant.account.id;
+    let _made = app.attach("in.shop.example", &json!(null), 201).await;
+    for _ in 0..20 {
+        let policy = app.policy(json!({"signature": {"enabled": true}})).await;
+        let id = PolicyId::parse(policy["id"].as_str().unwrap()).unwrap();
+        let attach = app
+            .store
+            .update_parse(account, "in.shop.example", |setting| {
+                setting.security_policy = Some(id.clone());
+            });
+        let delete = app.store.delete_security_policy(account, &id, false);
+        let (attached, deleted) = tokio::join!(attach, delete);
+        let setting = app.store.parse_setting(account, "in.shop.example").await;
+        let names_it = setting.unwrap().unwrap().security_policy.as_ref() == Some(&id);
+        match deleted.unwrap() {
+            PolicyDeletion::Done => assert_eq!(
+                (attached.unwrap(), names_it),
+                (SettingChange::NoPolicy, false)
+            ),
+            PolicyDeletion::Used(_) => assert!(names_it),
+            PolicyDeletion::Missing => panic!("nobody else deletes it"),
+        }
+    }
 }
 
 #[tokio::test]
