@@ -9,10 +9,11 @@ use axum::response::{IntoResponse as _, Response};
 use sha2::{Digest as _, Sha256};
 
 const STYLE: &str = concat!(
-    include_str!("../ui/base.css"),
+    include_str!("../../../shared/http/ui/base.css"),
     include_str!("../ui/console.css")
 );
 const SCRIPT: &str = concat!(
+    include_str!("../../../shared/http/ui/base.js"),
     include_str!("../ui/console.js"),
     include_str!("../ui/csv.js"),
     include_str!("../ui/template.js")

@@ -20,20 +20,6 @@
 const doc = document;
 const all = (selector, root = doc) => [...root.querySelectorAll(selector)];
 
-/** Writes every UTC time as local time. */
-function localTimes() {
-  for (const time of all("time[datetime]")) {
-    const at = new Date(time.dateTime);
-    if (Number.isNaN(at.getTime())) continue;
-    const today = at.toDateString() === new Date().toDateString();
-    const clock = { hour: "2-digit", minute: "2-digit", second: "2-digit" };
-    const day = { day: "numeric", month: "short", year: "numeric" };
-    const form = "long" in time.dataset || !today ? { ...day, ...clock } : clock;
-    time.textContent = new Intl.DateTimeFormat(undefined, form).format(at);
-    time.title = time.dateTime;
-  }
-}
-
 /** The value of one field, as the API expects it. */
 function valueOf(field) {
   switch (field.dataset.as) {
@@ -193,4 +179,4 @@ doc.addEventListener("click", async (event) => {
 });
 
 for (const field of all("[data-needs-script]")) field.disabled = false;
-localTimes();
+localTimes(doc);

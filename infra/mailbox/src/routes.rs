@@ -80,14 +80,20 @@ fn all_routes(app: App) -> Router {
             asset(
                 "text/css",
                 concat!(
-                    include_str!("../../../functions/console/ui/base.css"),
+                    include_str!("../../../shared/http/ui/base.css"),
                     include_str!("../ui/style.css")
                 ),
             ),
         )
         .route(
             "/app.js",
-            asset("text/javascript", include_str!("../ui/app.js")),
+            asset(
+                "text/javascript",
+                concat!(
+                    include_str!("../../../shared/http/ui/base.js"),
+                    include_str!("../ui/app.js")
+                ),
+            ),
         )
         .route(
             "/icon.svg",

@@ -7,23 +7,6 @@ const page = document;
 const base = page.body.dataset.base;
 const one = (selector, root = page) => root.querySelector(selector);
 
-/** Writes every UTC time as local time, short in lists and long elsewhere. */
-function localTimes(root) {
-  const now = new Date();
-  for (const time of root.querySelectorAll("time[datetime]")) {
-    const at = new Date(time.dateTime);
-    if (Number.isNaN(at.getTime())) continue;
-    const clock = { hour: "2-digit", minute: "2-digit" };
-    const day = { day: "numeric", month: "short" };
-    const today = at.toDateString() === now.toDateString();
-    const year = at.getFullYear() === now.getFullYear() ? {} : { year: "numeric" };
-    const long = { ...day, year: "numeric", ...clock, second: "2-digit" };
-    const form = "long" in time.dataset ? long : today ? clock : { ...day, ...year };
-    time.textContent = new Intl.DateTimeFormat(undefined, form).format(at);
-    time.title = at.toLocaleString();
-  }
-}
-
 /** Fetches a page of this mailbox; null when there is none or it is not one. Its URL is that after
  * redirects. */
 async function load(url, options) {

@@ -38,7 +38,7 @@ pub use error::{CATALOGUE_PATH, Dialect, Limited, Rejection, UNKNOWN_ID};
 pub use json::{JsonBody, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, RateDecision, RateLimits};
 pub use operator_call::{OperatorCall, Takeover};
-pub use page::page;
+pub use page::{BASE_STYLE, page};
 pub use request_url::{Pagination, RequestUrl};
 pub use routes::{Route, Routes};
 pub use site::CONSOLE_HEADER;

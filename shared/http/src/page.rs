@@ -5,10 +5,15 @@ use askama::Template;
 use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
+/// The stylesheet that all pages of the service begin with: colours, light and dark, text and buttons.
+pub const BASE_STYLE: &str = include_str!("../ui/base.css");
+
 /// The frame of every such page.
 #[derive(Template)]
 #[template(path = "page.html")]
 struct PageFrame<'a> {
+    /// CSS.
+    style: &'a str,
     title: &'a str,
     /// HTML.
     body: &'a str,
@@ -19,8 +24,12 @@ pub fn page(status: StatusCode, title: &str, body: &impl Template) -> Response {
     const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; \
         frame-ancestors 'none'; base-uri 'none'";
     let html = body.render().and_then(|body| {
-        let body = body.as_str();
-        PageFrame { title, body }.render()
+        PageFrame {
+            style: BASE_STYLE,
+            title,
+            body: &body,
+        }
+        .render()
     });
     let html = match html {
         Ok(html) => html,

@@ -6,6 +6,7 @@
 )]
 
 use askama::Template;
+use posthaste_http::BASE_STYLE;
 use pulldown_cmark::{Options, Parser, html};
 use serde_json::Value;
 
@@ -15,6 +16,8 @@ use super::fields::{SchemaField, about, fields, kind, resolved};
 #[derive(Template)]
 #[template(path = "frame.html")]
 struct DocsFrame<'p> {
+    /// CSS that other pages have too.
+    style: &'p str,
     title: &'p str,
     /// Links beside the text: target and words. Empty for a page without them.
     contents: &'p [(String, String)],
@@ -136,20 +139,19 @@ pub(crate) fn reference(document: &Value) -> String {
 /// The catalogue of errors, from its Markdown.
 pub(crate) fn errors(catalogue: &str) -> String {
     let body = markdown(catalogue);
-    let frame = DocsFrame {
-        title: "Errors",
-        contents: &[],
-        body: &body,
-    };
-    rendered(&frame)
+    framed_html("Errors", &[], &body)
 }
 
 pub(crate) fn framed(title: &str, contents: &[(String, String)], page: &impl Template) -> String {
-    let body = rendered(page);
+    framed_html(title, contents, &rendered(page))
+}
+
+fn framed_html(title: &str, contents: &[(String, String)], body: &str) -> String {
     rendered(&DocsFrame {
+        style: BASE_STYLE,
         title,
         contents,
-        body: &body,
+        body,
     })
 }
 
