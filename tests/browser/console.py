@@ -22,6 +22,7 @@ import urllib.request
 
 import access
 import composed
+import domains
 import run
 import scheduled
 import secure
@@ -329,6 +330,7 @@ def main():
             kept = composed.journey(page, browser, host, checks)
             templates.journey(page, host, checks)
             webhooks.journey(page, host, checks)
+            domains.journey(page, host, checks)
             run.fill(host)
             run.wait_for(host, [">dropped</b>", ">deferred</b>", ">scheduled <time"])
             cookies = page.context.cookies()

@@ -141,12 +141,17 @@ def journey(page, host, checks):
 
 
 def pages(host):
-    """The list, one webhook, and one of its posts."""
+    """Of webhooks the list, one, and one of its posts; of domains and statistics those that need no journey."""
     first = call(host, "GET", "/v3/user/webhooks/event/settings/all")["webhooks"][0]["id"]
     post = call(host, "GET", f"/v3/user/webhooks/event/posts?webhook_id={first}&status=failed")["result"][0]["post_id"]
     empty = {"url": "https://hook.example/" + "a-long-path/" * 20, "friendly_name": run.LONG[:200]}
     empty = call(host, "POST", "/v3/user/webhooks/event/settings", empty)["id"]
+    domain = call(host, "POST", "/v3/whitelabel/domains", {"domain": "a-long-name-of-a-domain." * 5 + "example"})["id"]
+    link = call(host, "POST", "/v3/whitelabel/links", {"domain": "shop.example"})["id"]
     return {
+        "domains": "/domains",
+        "domain": f"/domains/{domain}",
+        "domain-link": f"/domains/link-{link}",
         "webhooks": "/webhooks",
         "webhook": f"/webhooks/{first}",
         "webhook-post": f"/webhooks/{first}?post={post}",

@@ -2,6 +2,8 @@
 
 mod access;
 mod activity;
+mod domain;
+mod domains;
 mod first_key;
 mod mail;
 mod overview;
@@ -98,6 +100,7 @@ pub(crate) const PAGES: &[ConsolePage] = &[
         one: scheduled_batch
     ),
     page!("templates", "Templates", Send, templates, one: template),
+    page!("domains", "Domains and senders", Send, domains, one: domain),
     page!("webhooks", "Webhooks", Send, webhooks, one: webhook),
     page!(
         "suppressions",

@@ -41,7 +41,7 @@ fn described() -> Reference {
     .on(
         "GET /console/{page}/{id}",
         named(page("Shows a page about one thing"))
-            .path("id", "What the page is about: the id of a mail, a batch, a group, a template or a webhook, or the name of a list.")
+            .path("id", "What the page is about: the id of a mail, a batch, a group, a template, a domain or a webhook, or the name of a list.")
             .answers_text(404, MISSING, "text/html"),
     )
     .on(

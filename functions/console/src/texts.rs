@@ -133,6 +133,21 @@ pub(crate) const METRICS: [(&str, &str); 16] = [
     ("unsubscribe_drops", "Dropped after an unsubscribe"),
 ];
 
+pub(crate) const DOMAINS: &str = "Domains and senders";
+
+/// Whether the records of a domain are as they should be.
+pub(crate) fn validity(is_valid: bool) -> MailStatus {
+    let (word, tone) = if is_valid {
+        ("valid", "good")
+    } else {
+        ("not valid yet", "warn")
+    };
+    MailStatus {
+        word: word.to_owned(),
+        tone,
+    }
+}
+
 pub(crate) const ALL_EVENTS: &str = "all events";
 pub(crate) const NO_ANSWER: &str = "no answer";
 

@@ -9,7 +9,7 @@
 //   data-each="name"                  one call for each checked box of this name, with its value as {name}
 //   data-chosen="name"                a box of this name is to be checked
 //   data-show="id"                    with "show": the element that appears, whose [data-of=member] get the answer's;
-//                                     the form disappears, unless it has data-keep
+//                                     "a.b" is a member of a member; the form disappears, unless it has data-keep
 // Of a field: data-as="list" (lines, or all checked boxes of its name; with data-item="member" each line is an object with
 // that member), "number", "flag", "time" (seconds since 1970 of a local time) or "none" (it is not sent). An empty field is
 // left out, unless it has data-empty. A button with data-call and data-leave-out makes another call of its form. Of a radio button: data-check="a b" checks these
@@ -71,8 +71,11 @@ function statusOf(form) {
 function show(form, answer) {
   const shown = doc.getElementById(form.dataset.show);
   for (const place of all("[data-of]", shown)) {
-    const value = answer[place.dataset.of] ?? "";
+    const value = place.dataset.of.split(".").reduce((at, name) => at?.[name], answer) ?? "";
     place.textContent = typeof value === "object" ? JSON.stringify(value, null, 2) : value;
+    if (typeof value !== "boolean") continue;
+    place.textContent = value ? "valid" : "not valid yet";
+    place.className = value ? "pill good" : "pill warn";
   }
   shown.hidden = false;
   form.hidden = !("keep" in form.dataset);

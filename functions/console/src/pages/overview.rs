@@ -278,7 +278,7 @@ async fn steps(
             is_done: has_domain || has_sender,
             title: "A sender of your own",
             about: "An authenticated domain signs what you send; one verified address is enough to begin with.",
-            link: Some(("How", "/docs#sender-identity")),
+            link: Some(("Domains and senders", "/console/domains")),
         },
         FirstStep {
             is_done: had("requests"),
@@ -296,7 +296,7 @@ async fn steps(
             is_done: webhooks.is_ok_and(|all| all.webhooks.iter().any(|hook| hook.enabled)),
             title: "Your application learns of bounces",
             about: "A webhook gets each event within seconds, signed.",
-            link: Some(("How", "/docs#event-webhooks")),
+            link: Some(("Webhooks", "/console/webhooks")),
         },
     ];
     if let Some(ses) = ses {

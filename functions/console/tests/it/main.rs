@@ -5,6 +5,7 @@
 mod access;
 mod activity;
 mod composed;
+mod domains;
 mod overview;
 mod scheduled;
 mod sign_in;
@@ -84,17 +85,25 @@ impl TestApp {
 }
 
 /// The pages, and the functions that tests call beside them.
-type Opened = (App, event_settings::App, ::templates::App);
+type Opened = (
+    App,
+    event_settings::App,
+    sender_identity::App,
+    ::templates::App,
+);
 
 fn open(platform: &Platform) -> Result<Opened, Error> {
     let pages = App::from_env(platform)?;
     let webhooks = event_settings::App::from_env(platform)?;
-    Ok((pages, webhooks, ::templates::App::from_env(platform)?))
+    let senders = sender_identity::App::from_env(platform)?;
+    let templates = ::templates::App::from_env(platform)?;
+    Ok((pages, webhooks, senders, templates))
 }
 
-fn routes_with_api((pages, webhooks, templates): Opened, gate: Authorizer) -> Routes {
+fn routes_with_api((pages, webhooks, senders, templates): Opened, gate: Authorizer) -> Routes {
     routes(pages, gate.clone())
         .merge(event_settings::routes(webhooks, gate.clone()))
+        .merge(sender_identity::routes(senders, gate.clone()))
         .merge(::templates::routes(templates, gate))
 }
 
