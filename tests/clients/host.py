@@ -23,12 +23,12 @@ class NotStarted(Exception):
 class Host:
     """A running host: `api`, `mailbox` (base URLs without a slash), `smtp` and `key`."""
 
-    def __init__(self, binary, *flags, patience=60, also=()):
-        """`also` are further patterns that the host's start is waited for."""
-        self.folder = tempfile.TemporaryDirectory(prefix="posthaste-clients-")
+    def __init__(self, binary, *flags, patience=60, also=(), data=None):
+        """`also` are further patterns that the host's start is waited for; `data` is a folder that stays."""
+        self.folder = None if data else tempfile.TemporaryDirectory(prefix="posthaste-clients-")
         ports = [f"--{name}=0" for name in ("port", "mailbox-port", "smtp-port", "submission-port")]
         self.process = subprocess.Popen(
-            [binary, *ports, "--data", self.folder.name, *flags],
+            [binary, *ports, "--data", str(data or self.folder.name), *flags],
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -87,5 +87,6 @@ class Host:
                 self.process.kill()
                 self.process.wait()
         self.reader.join(timeout=5)
-        self.folder.cleanup()
+        if self.folder:
+            self.folder.cleanup()
         return code
