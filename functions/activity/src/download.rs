@@ -26,8 +26,9 @@ use serde::Serialize;
 use sha2::Sha256;
 
 use crate::App;
+use crate::look_up::check_searches;
 use crate::query::{FieldSet, Query};
-use crate::search::{INCOMPLETE, check_searches, query_of};
+use crate::search::{INCOMPLETE, query_of};
 use file::{CsvPart, write};
 
 /// Where the file is. Not below `/v3`, where every path needs a key.

@@ -8,6 +8,7 @@ mod days;
 mod download;
 mod erase;
 mod logs;
+mod look_up;
 mod mail;
 mod message;
 mod query;

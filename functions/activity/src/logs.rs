@@ -12,10 +12,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::App;
+use crate::look_up::{LookUpRequest, look_up, waiting_copy, with_copies};
 use crate::mail::{CopyDetails, FoundMail};
 use crate::message::read_id;
 use crate::query::{FieldSet, Query};
-use crate::search::{LIMITS, look_up, waiting_copy, with_copies};
+use crate::search::LIMITS;
 
 /// The most events that one answer shows: the latest.
 const MOST_EVENTS: usize = 100;
@@ -80,8 +81,13 @@ pub(crate) async fn find(
         None => caller.id().clone(),
         Some(one) => subuser(&app, &caller, "subusers", &one).await?,
     };
-    let found = look_up(&app, &account, &query, limit).await?;
-    let mails = with_copies(&app, &account, found.mails).await?;
+    let request = LookUpRequest {
+        query: &query,
+        limit,
+        page: None,
+    };
+    let found = look_up(&app, &account, request).await?;
+    let mails = with_copies(&app, &account, found.mails, |_| true).await?;
     let messages = mails.into_iter().map(LogLine::of).collect();
     Ok(Json(LogList { messages }))
 }

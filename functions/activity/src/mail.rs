@@ -42,10 +42,21 @@ impl FoundMail {
         let copy = self.copy.as_ref();
         match self.row.status {
             SearchStatus::NotDelivered if kinds.contains(&EventKind::Dropped) => "dropped",
-            SearchStatus::NotDelivered if copy.is_some_and(|copy| copy.is_dropped) => "dropped",
+            SearchStatus::NotDelivered if copy.is_some_and(CopyDetails::is_dropped) => "dropped",
             SearchStatus::NotDelivered => bounced(copy.and_then(|copy| copy.bounce)),
             SearchStatus::Delivered => "delivered",
             SearchStatus::Processed => underway(&kinds),
+        }
+    }
+
+    /// The same, by the row of its copy where that was read, and `scheduled` of one that waits for its time.
+    pub(crate) fn state(&self) -> &'static str {
+        match &self.copy {
+            None => self.log_status(),
+            Some(copy) => match copy.state {
+                None => "scheduled",
+                Some(state) => copy.log_status(state),
+            },
         }
     }
 }
@@ -151,13 +162,14 @@ pub(crate) struct CopyDetails {
     /// Of the last event that has one.
     pub reason: Option<String>,
     pub bounce: Option<BounceType>,
-    pub is_dropped: bool,
+    /// How it stands; `None` of one that waits for its time.
+    pub state: Option<CopyState>,
 }
 
 impl CopyDetails {
     pub(crate) fn of(copy: &Recipient) -> Self {
         let mut details = Self {
-            is_dropped: copy.state == CopyState::Dropped,
+            state: Some(copy.state),
             ..Self::default()
         };
         for event in copy.events() {
@@ -186,6 +198,10 @@ impl CopyDetails {
         self.outbound_ip = event.ip.or(self.outbound_ip.take());
         self.reason = event.reason.or(event.response).or(self.reason.take());
         self.bounce = event.bounce_type.or(self.bounce);
+    }
+
+    fn is_dropped(&self) -> bool {
+        self.state == Some(CopyState::Dropped)
     }
 
     /// The status of the copy in the words of `/v3/logs`.

@@ -8,8 +8,8 @@ use posthaste_store::{CopyState as Standing, Recipient, Visit, VisitKind};
 use serde::Serialize;
 
 use crate::App;
+use crate::look_up::waiting_copy;
 use crate::mail::{CopyDetails, FoundMail, event_name};
-use crate::search::waiting_copy;
 
 /// The fields that the v3 API documents of a message, and no other (API facts, appendix A). Every
 /// field is always there: clients read them into fixed types. Opens and clicks are events here; only

@@ -106,6 +106,11 @@ impl Query {
         parse::query(text, fields)
     }
 
+    /// Whether it has no condition: every mail matches.
+    pub(crate) fn is_empty(&self) -> bool {
+        matches!(self, Self::All(all) if all.is_empty())
+    }
+
     /// Whether a mail matches.
     pub(crate) fn holds(&self, mail: &FoundMail) -> bool {
         match self {
@@ -181,6 +186,15 @@ impl Query {
                 [QueryValue::Text(email)] => Some(email),
                 _ => None,
             },
+            _ => None,
+        }
+    }
+
+    /// The one id that every matching mail has: of a copy, or of all copies of a request.
+    pub(crate) fn id(&self) -> Option<&str> {
+        match self {
+            Self::All(all) => all.iter().find_map(Self::id),
+            Self::Compare(QueryField::MsgId, Comparison::Equal, QueryValue::Text(id)) => Some(id),
             _ => None,
         }
     }

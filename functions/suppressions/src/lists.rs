@@ -33,22 +33,35 @@ pub(crate) async fn page<K: ListKind>(
     } else {
         PAGE
     };
-    let mut window = query.checked(|query| window(query, most))?;
+    let (mut window, after) = query.checked(|query| (window(query, most), place(query)))?;
     window.from = window.from.max(forgotten::<K>(&app, &caller).await?);
-    if window
-        .from
-        .zip(window.to)
-        .is_some_and(|(from, to)| from > to)
-    {
-        let none = cut(&mut Vec::<SuppressionEntry>::new(), &window, AHEAD);
-        return Ok((none.links(&address, &query), Json(Vec::new())));
-    }
     let begin = query
         .text("email")
         .unwrap_or_default()
         .trim()
         .to_lowercase();
     let wanted = |listed: &SuppressedAddress| listed.email.starts_with(&begin);
+    let entries = |rows: Vec<SuppressedAddress>| {
+        let rows = rows.into_iter().map(|row| K::row(row.email, row.mark));
+        Json(rows.collect())
+    };
+    if window
+        .from
+        .zip(window.to)
+        .is_some_and(|(from, to)| from > to)
+    {
+        let none = cut(&mut Vec::<SuppressionEntry>::new(), &window, AHEAD);
+        return Ok((none.links(&address, &query), entries(Vec::new())));
+    }
+    if let Some(after) = after {
+        let after = Some(after.to_owned()).filter(|after| !after.is_empty());
+        let part = app
+            .store
+            .list_part((caller.id(), K::LIST), &window, after, wanted);
+        let part = part.await?;
+        let links = address.next_link(&query, part.next.as_deref());
+        return Ok((links, entries(part.rows)));
+    }
     // Rows that do not match are read too: to find the last page would be to read the whole list.
     // The operator's commands read on to the end, and need no link to it.
     let is_counted = begin.is_empty() && !takeover.by_operator;
@@ -57,8 +70,23 @@ pub(crate) async fn page<K: ListKind>(
     let page = app.store.list_page(caller.id(), K::LIST, &reach, wanted);
     let mut rows = page.await?;
     let slice = cut(&mut rows, &window, ahead);
-    let rows = rows.into_iter().map(|row| K::row(row.email, row.mark));
-    Ok((slice.links(&address, &query), Json(rows.collect())))
+    Ok((slice.links(&address, &query), entries(rows)))
+}
+
+/// The place behind which a page begins, empty for the first one; `None` where pages are counted by `offset`.
+pub(crate) fn place<'q>(query: &mut QueryReader<'q>) -> Option<&'q str> {
+    let after = query.text("after")?;
+    if !after.is_empty() && !SuppressedAddress::is_place(after) {
+        let why = "after must be empty or that of the Link of the page before";
+        query.refuse("after", why);
+    }
+    if query.text("offset").is_some() {
+        query.refuse(
+            "offset",
+            "a page begins at an offset or after a place, not both",
+        );
+    }
+    Some(after)
 }
 
 /// How many rows behind a page are read to learn where the list ends: the `Link` header then names

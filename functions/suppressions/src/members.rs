@@ -8,7 +8,7 @@ use posthaste_store::{ListWindow, Mark, SuppressionList};
 
 use crate::App;
 use crate::app::{addresses, folded, number};
-use crate::lists::{AHEAD, cut, with_rows_behind};
+use crate::lists::{AHEAD, cut, place, with_rows_behind};
 use crate::wire::Emails;
 
 /// `POST`: unsubscribes these addresses from the group. If the group does not exist (any more),
@@ -41,12 +41,20 @@ pub(crate) async fn list(
     query: Query,
     address: RequestUrl,
 ) -> Result<(HeaderMap, Json<Vec<String>>), Rejection> {
-    let window = query.checked(everyone)?;
+    let (window, after) = query.checked(|query| (everyone(query), place(query)))?;
     let group = app.group(&caller, &id).await?;
-    let (list, reach) = (
-        SuppressionList::Group(group.id),
-        with_rows_behind(&window, AHEAD),
-    );
+    let list = SuppressionList::Group(group.id);
+    if let Some(after) = after {
+        let after = Some(after.to_owned()).filter(|after| !after.is_empty());
+        let part = app
+            .store
+            .list_part((caller.id(), list), &window, after, |_| true);
+        let part = part.await?;
+        let emails = part.rows.into_iter().map(|listed| listed.email);
+        let links = address.next_link(&query, part.next.as_deref());
+        return Ok((links, Json(emails.collect())));
+    }
+    let reach = with_rows_behind(&window, AHEAD);
     let page = app.store.list_page(caller.id(), list, &reach, |_| true);
     let mut rows = page.await?;
     let slice = cut(&mut rows, &window, AHEAD);

@@ -17,6 +17,11 @@ const LISTS: [(&str, &str, &str); 5] = [
     ("unsubscribes", "global unsubscribes", "global unsubscribe"),
 ];
 
+/// Of a list whose pages are found by a place.
+const AFTER: &str = "An extension, in place of `offset`: empty for the first page, then that of the `Link` of the page \
+    before. Such a page examines 2,000 entries, so it may have fewer than `limit`, or none, and its `Link` names the next \
+    page alone.";
+
 fn many() -> String {
     format!("A request names at most {MOST} addresses.")
 }
@@ -89,6 +94,7 @@ fn list(reference: Reference, (name, entries, entry): (&str, &str, &str)) -> Ref
                     "Those up to this second (Unix time).",
                 )
                 .query("email", values::text(), "Those whose address begins so.")
+                .query("after", values::text(), AFTER)
                 .answers::<Vec<SuppressionEntry>>(200, "The entries, latest first.")
                 .with_header("Link", "The other pages of the list."),
         )
@@ -152,6 +158,7 @@ fn groups(reference: Reference) -> Reference {
         .on(
             "GET /v3/asm/groups/{group_id}/suppressions",
             paged(Operation::new("Lists the addresses that left a group"), ALL)
+                .query("after", values::text(), AFTER)
                 .answers::<Vec<String>>(200, "The addresses, latest first.")
                 .with_header("Link", "The other pages of the list."),
         )

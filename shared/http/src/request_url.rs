@@ -38,6 +38,19 @@ impl RequestUrl {
         &self.0
     }
 
+    /// The `Link` header to the next page of a list that is paged by `after`, which is to be this; none at the end.
+    pub fn next_link(&self, query: &Query, after: Option<&str>) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        if let Some(after) = after {
+            let others = query.pairs().filter(|(name, _)| *name != "after");
+            let page = self.with(others.chain([("after", after)]));
+            if let Ok(value) = HeaderValue::try_from(format!("<{page}>; rel=\"next\"")) {
+                headers.insert(header::LINK, value);
+            }
+        }
+        headers
+    }
+
     /// With this query.
     pub fn with<'p>(&self, pairs: impl IntoIterator<Item = (&'p str, &'p str)>) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());

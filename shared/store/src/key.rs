@@ -30,8 +30,8 @@
 //! | first open, click   | `M#<account>#<message>`     | `FIRST#<recipient>#<kind>`       |
 //! | report without a copy | `M#<account>#<message>`   | `TOLD#<recipient>#<event>`       |
 //! | composed mail        | `KEPT#<account>#<p>`        | `<message>#<recipient, 5 digits>` |
-//! | search row          | `SEEK#<account>#<address>`  | `<end of time - at>#<message>#<r>` |
-//! | its place in time   | `SEEKS#<account>#<p>`       | the same                         |
+//! | search row          | `SEEKS#<account>#<p>`       | `<end of time - at>#<message>#<r>` |
+//! | its place under its recipient | `SEEK#<account>#<address>` | the same                |
 //! | scheduled mail, shown | `WAITS#<account>#<p>`     | the same                         |
 //! | counters of a day   | `STATS#<account>`           | `<YYYY-MM-DD>#<category>`        |
 //! | bounces of a day    | `BOUNCED#<account>`         | `<YYYY-MM-DD>#<class>#<domain>`  |

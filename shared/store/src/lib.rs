@@ -61,8 +61,8 @@ pub use inbound::{
 };
 pub use key::Key;
 pub use lists::{
-    DateWindow as ListWindow, Group, GroupChange, GroupSaved, ListEntry, Mark, Suppressed,
-    SuppressedAddress, SuppressionList,
+    DateWindow as ListWindow, EXAMINED_ENTRIES, Group, GroupChange, GroupSaved, ListEntry,
+    ListPart, Mark, Suppressed, SuppressedAddress, SuppressionList,
 };
 pub use mail::{
     AttemptOutcome, Claim, Claimant, CopyState, Described, Download, FeedbackOutcome,

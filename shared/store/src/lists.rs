@@ -11,6 +11,6 @@ mod suppressions;
 mod takeover;
 
 pub use groups::{Group, GroupChange, GroupSaved};
-pub use pages::{DateWindow, SuppressedAddress};
+pub use pages::{DateWindow, EXAMINED_ENTRIES, ListPart, SuppressedAddress};
 pub use suppressions::{Mark, Suppressed, SuppressionList};
 pub use takeover::ListEntry;

@@ -8,10 +8,10 @@ use posthaste_model::AccountId;
 use posthaste_store::Sought;
 
 use crate::App;
+use crate::look_up::{EXAMINED, KnownNames, matching, with_copies};
 use crate::mail::FoundMail;
 use crate::message::{EventDetail, MessageDetail};
 use crate::query::Query;
-use crate::search::{EXAMINED, KnownNames, matching, with_copies};
 
 /// The columns. SendGrid documents none; these are the ones that a published importer of its file
 /// lists. What does not exist here (logins by user name, campaigns) is empty.
@@ -85,7 +85,7 @@ pub(crate) async fn write(
             .is_some_and(|(row, since)| row.accepted_at < since);
         let mails = rows.into_iter().map(|row| names.with(row)).collect();
         let mails = if query.needs().copy {
-            with_copies(app, account, mails).await?
+            with_copies(app, account, mails, |_| true).await?
         } else {
             mails
         };

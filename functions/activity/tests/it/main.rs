@@ -8,6 +8,7 @@ mod erase;
 mod erase_jobs;
 mod kept;
 mod logs;
+mod pages;
 mod search;
 mod segments;
 mod sent_again;
@@ -55,6 +56,11 @@ impl TestApp {
     pub(crate) async fn failing(faults: &FailAfter) -> Self {
         let store = Store::open(&faults.around(&dynamodb().await), TABLE);
         store.create_table().await.unwrap();
+        Self::searching(store).await
+    }
+
+    /// Where mails can be searched, on this table.
+    pub(crate) async fn searching(store: Store) -> Self {
         let services = Services::on(store).var("SEARCH_DAYS", "30");
         Self(posthaste_testkit::TestApp::on(services, App::from_env, routes).await)
     }

@@ -9,7 +9,7 @@ use crate::TestApp;
 
 impl TestApp {
     /// A mail to two recipients that leaves an hour from now, as `mail-send` stores it.
-    async fn scheduled(&self, key: &KeyId) -> MessageId {
+    pub(crate) async fn scheduled(&self, key: &KeyId) -> MessageId {
         let (account, message) = (&self.tenant.account.id, entropy().message_id());
         let (now, at) = (self.hand.now(), self.hand.now().plus(3_600));
         let copy = |recipient, to: &str| WaitingCopy {

@@ -102,6 +102,53 @@ async fn a_page_is_cut_by_time_count_and_beginning() {
 }
 
 #[tokio::test]
+async fn a_page_behind_a_place_names_the_next_one() {
+    let app = TestApp::new().await;
+    let body = json!({"name": "News"});
+    let made = app.call(Method::POST, "/v3/asm/groups", &body);
+    made.await.expect(201);
+    let all = ["a+b@x.co", "xb@x.co", "xc@x.co"];
+    for email in all {
+        app.mark(email, SuppressionList::Bounces, 0).await;
+        app.mark(email, SuppressionList::Group(1), 0).await;
+    }
+    for (list, want) in [
+        ("/v3/suppression/bounces?limit=1", &all[..]),
+        ("/v3/suppression/bounces?limit=3", &all),
+        ("/v3/suppression/bounces?limit=1&email=x", &all[1..]),
+        ("/v3/asm/groups/1/suppressions?limit=2", &all),
+    ] {
+        let (mut found, mut next) = (Vec::new(), Some(format!("{list}&after=")));
+        while let Some(path) = next {
+            let page = app.api.get(&path).key(&app.tenant.key).send().await;
+            let page = page.expect(200);
+            for row in page.json().as_array().unwrap() {
+                let email = row.as_str().or_else(|| row["email"].as_str());
+                found.push(email.unwrap().to_owned());
+            }
+            let link = page.headers.get("link");
+            next = link.map(|link| {
+                let (path, rel) = link.to_str().unwrap().split_once(">; ").unwrap();
+                assert_eq!(rel, "rel=\"next\"");
+                path.strip_prefix('<').unwrap().to_owned()
+            });
+        }
+        assert_eq!(found, want, "{list}");
+    }
+    for (query, field) in [
+        ("after=x", "after"),
+        ("after=123456789%23a", "after"),
+        ("after=&offset=0", "offset"),
+    ] {
+        for list in ["/v3/suppression/bounces", "/v3/asm/groups/1/suppressions"] {
+            let ask = app.api.get(&format!("{list}?{query}"));
+            let refused = ask.key(&app.tenant.key).send().await.expect(400);
+            assert_eq!(refused.error().0.as_deref(), Some(field), "{list} {query}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn a_page_names_the_pages_beside_it() {
     let app = TestApp::new().await;
     for email in ["xa@x.co", "xb@x.co", "xc@x.co"] {

@@ -77,7 +77,25 @@ impl Key {
 
     /// The sort key of a copy in these.
     pub(crate) fn seek_place(accepted: Timestamp, message: &MessageId, recipient: u32) -> String {
-        format!("{}#{message}#{recipient:05}", Self::backwards(accepted))
+        format!("{}{recipient:05}", Self::seek_message(accepted, message))
+    }
+
+    /// What the sort keys of all copies of a message begin with.
+    pub(crate) fn seek_message(accepted: Timestamp, message: &MessageId) -> String {
+        format!("{}#{message}#", Self::backwards(accepted))
+    }
+
+    /// Which copy such a key is of.
+    pub(crate) fn copy_of_place(place: &str) -> Option<(MessageId, u32)> {
+        let mut parts = place.split('#').skip(1);
+        let message = MessageId::parse(parts.next()?).ok()?;
+        Some((message, parts.next()?.parse().ok()?))
+    }
+
+    /// The search row of the copy at this place.
+    pub(crate) fn seek_in_time(account: &AccountId, place: String) -> Option<Self> {
+        let (message, _) = Self::copy_of_place(&place)?;
+        Some(Self::new(Self::seeks_pk_of(account, &message), place))
     }
 
     pub(crate) fn group(account: &AccountId, id: i64) -> Self {

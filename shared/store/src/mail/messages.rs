@@ -310,12 +310,23 @@ impl Store {
         account: &AccountId,
         message: &MessageId,
     ) -> Result<Vec<Recipient>, StoreError> {
+        let all = self.numbered(account, message, &PageQuery::all()).await?;
+        Ok(all.into_iter().map(|(_, copy)| copy).collect())
+    }
+
+    /// Some of them, each with its number.
+    pub(super) async fn numbered(
+        &self,
+        account: &AccountId,
+        message: &MessageId,
+        page: &PageQuery,
+    ) -> Result<Vec<(u32, Recipient)>, StoreError> {
         let pk = Key::message_pk(account, message);
-        let rows = self.list::<Recipient>(&pk, "R#", &PageQuery::all()).await?;
-        let whole = |row: StoredRow<Recipient>| match row.key.recipient_number() {
-            Some(recipient) => row.value.whole((account, message, recipient)),
-            None => row.value,
+        let rows = self.list::<Recipient>(&pk, "R#", page).await?;
+        let whole = |row: StoredRow<Recipient>| {
+            let number = row.key.recipient_number()?;
+            Some((number, row.value.whole((account, message, number))))
         };
-        Ok(rows.into_iter().map(whole).collect())
+        Ok(rows.into_iter().filter_map(whole).collect())
     }
 }

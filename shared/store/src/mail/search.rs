@@ -1,5 +1,9 @@
-//! Search rows: one per copy under its recipient, and a pointer to it in the order of time. Written
+//! Search rows: one per copy in the order of time, and a pointer to it under its recipient. Written
 //! only where an owner enabled the search, because each costs a write.
+//!
+//! A search over time reads the rows themselves, many in a unit of 4 KB; only the few mails to one address are
+//! read one by one. Rows of release 0.1 lie the other way round, for as long as they are stored: the row under its
+//! recipient, and the pointer, with the address, in the order of time.
 
 use std::collections::BTreeMap;
 
@@ -7,17 +11,29 @@ use futures_util::{StreamExt as _, TryStreamExt as _};
 use posthaste_model::{AccountId, EmailAddress, Event, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use super::messages::Recipient;
 use super::search_row::Seek;
 use crate::key::Key;
-use crate::table::{Put, Range, Store, StoreError, from_item, to_item};
+use crate::table::{
+    PageQuery, Put, Range, ResultPage, Store, StoreError, StoredRow, text_of, to_item,
+};
 
 /// How many copies are written concurrently.
 const AT_ONCE: usize = 16;
 
-/// A row in the order of time.
-#[derive(Debug, Serialize, Deserialize)]
+/// What lies at either place of a copy.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum SearchPlace {
+    Row(Box<Seek>),
+    Pointer(Pointer),
+}
+
+/// Where the row is: at the other place, whose key follows from this one's and, of a row of before, from the address.
+#[derive(Debug, Default, Serialize, Deserialize)]
 struct Pointer {
     /// The recipient as it compares.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     to: String,
 }
 
@@ -27,6 +43,14 @@ pub struct Sought {
     pub rows: Vec<Seek>,
     /// Where to continue; `None` at the end.
     pub next: Option<String>,
+}
+
+/// The row of a copy, or where a first one is to be written.
+struct SearchEntry {
+    key: Key,
+    row: Option<Seek>,
+    /// Of what lies there.
+    rev: Option<u64>,
 }
 
 /// The comparable form of an address; text that is not an address is unchanged.
@@ -78,15 +102,16 @@ impl Store {
         let Some(row) = self.recipient(account, message, recipient).await? else {
             return Ok(0);
         };
-        let to = folded(&row.email);
         let place = Key::seek_place(row.accepted_at, message, recipient);
-        let key = Key::new(Key::seek_pk(account, &to), &place);
+        let of_address = Key::new(Key::seek_pk(account, &folded(&row.email)), &place);
+        let in_time = Key::new(Key::seeks_pk_of(account, message), &place);
         let expires = Some(row.accepted_at.plus(retention));
         let mut attempts = self.conflict_attempts();
         while attempts.next().await {
-            let old = self.get::<Seek>(&key).await?;
-            let rev = old.as_ref().map(|old| old.rev);
-            let mut seek = old.map_or_else(|| Seek::of(&row, message, recipient), |old| old.value);
+            let SearchEntry { key, row: old, rev } =
+                self.search_entry(&in_time, &of_address).await?;
+            let is_first = old.is_none();
+            let mut seek = old.unwrap_or_else(|| Seek::of(&row, message, recipient));
             let mut new = 0;
             for event in &events {
                 new += usize::from(seek.add(event));
@@ -94,22 +119,48 @@ impl Store {
             if new == 0 {
                 return Ok(0);
             }
-            let mut written = 1;
-            if rev.is_none() {
-                // The pointer is written first: one without a target yet is skipped.
-                let pointer = Key::new(Key::seeks_pk_of(account, message), &place);
-                self.put(&pointer, &Pointer { to: to.clone() }, expires)
-                    .await?;
-                written += 1;
+            if is_first {
+                // Before the row, because an erasure finds the row by it; one without a row is skipped.
+                self.put(&of_address, &Pointer::default(), expires).await?;
             }
             let item = to_item(&key, &seek, rev.unwrap_or(0) + 1, expires)?;
             if self.put_if(item, rev).await? == Put::Stored {
-                return Ok(written);
+                return Ok(1 + usize::from(is_first));
             }
         }
         Err(StoreError::Contended(format!(
             "the search row of copy {recipient} of message {message} of account {account}"
         )))
+    }
+
+    async fn search_entry(
+        &self,
+        in_time: &Key,
+        of_address: &Key,
+    ) -> Result<SearchEntry, StoreError> {
+        let first = self.get::<SearchPlace>(in_time).await?;
+        let rev = first.as_ref().map(|found| found.rev);
+        let at_first = |row| SearchEntry {
+            key: in_time.clone(),
+            row,
+            rev,
+        };
+        match first.map(|found| found.value) {
+            None => Ok(at_first(None)),
+            Some(SearchPlace::Row(row)) => Ok(at_first(Some(*row))),
+            Some(SearchPlace::Pointer(_)) => {
+                let other = self.get::<SearchPlace>(of_address).await?;
+                Ok(match other.map(|found| (found.value, found.rev)) {
+                    Some((SearchPlace::Row(row), rev)) => SearchEntry {
+                        key: of_address.clone(),
+                        row: Some(*row),
+                        rev: Some(rev),
+                    },
+                    // Of a row of before that was never written.
+                    None | Some((SearchPlace::Pointer(_), _)) => at_first(None),
+                })
+            }
+        }
     }
 
     /// The mails to an address, latest first: at most `limit`, accepted at or before `until`,
@@ -122,38 +173,87 @@ impl Store {
         limit: usize,
     ) -> Result<Sought, StoreError> {
         let pk = Key::seek_pk(account, &folded(to));
-        let range = range(until).after(after);
-        let slice = self.slice::<Seek>(&pk, &range, limit).await?;
-        let last = slice.rows.last().map(|row| row.key.sk.clone());
-        Ok(Sought {
-            next: last.filter(|_| slice.more),
-            rows: slice.rows.into_iter().map(|row| row.value).collect(),
-        })
+        let slice = self.slice(&pk, &range(until, after), limit).await?;
+        self.sought(account, slice).await
     }
 
-    /// The mails of an account in the same way.
+    /// The mails of an account in the same way: about so many of them, as many as reading them took.
     pub async fn seek(
         &self,
         account: &AccountId,
         until: Option<Timestamp>,
         after: Option<String>,
+        about: usize,
+    ) -> Result<Sought, StoreError> {
+        let pk = |part| Key::seeks_pk(account, part);
+        let slice = self.gather_about(pk, &range(until, after), about).await?;
+        self.sought(account, slice).await
+    }
+
+    /// The copies of a message, or one of them, in the same way.
+    pub async fn seek_message(
+        &self,
+        (account, message, recipient): (&AccountId, &MessageId, Option<u32>),
+        after: Option<&str>,
         limit: usize,
     ) -> Result<Sought, StoreError> {
-        let range = range(until).after(after);
-        let pk = |part| Key::seeks_pk(account, part);
-        let slice = self.gather::<Pointer>(pk, &range, limit).await?;
-        let last = slice.rows.last().map(|row| row.key.sk.clone());
-        let keys: Vec<Key> = slice
-            .rows
-            .iter()
-            .map(|row| Key::new(Key::seek_pk(account, &row.value.to), &row.key.sk))
-            .collect();
-        // They are returned in no order.
-        let mut found = self.get_many::<Seek>(&keys).await?;
-        found.sort_by(|a, b| a.key.sk.cmp(&b.key.sk));
+        let copies = match recipient {
+            Some(number) => {
+                let copy = self.recipient(account, message, number).await?;
+                copy.map(|copy| (number, copy)).into_iter().collect()
+            }
+            None => {
+                let last = after.and_then(Key::copy_of_place);
+                let last = last.map(|(_, number)| Key::recipient(account, message, number).sk);
+                let page = PageQuery {
+                    after: last,
+                    ..PageQuery::first(limit)
+                };
+                self.numbered(account, message, &page).await?
+            }
+        };
+        let pk = Key::seeks_pk_of(account, message);
+        let key = |(number, copy): &(u32, Recipient)| {
+            Key::new(&pk, Key::seek_place(copy.accepted_at, message, *number))
+        };
+        let keys: Vec<Key> = copies.iter().map(key).collect();
+        let rows = self.get_many::<SearchPlace>(&keys).await?;
+        let more = recipient.is_none() && keys.len() == limit;
+        let found = self.sought(account, ResultPage { rows, more: false });
         Ok(Sought {
-            next: last.filter(|_| slice.more),
-            rows: found.into_iter().map(|row| row.value).collect(),
+            next: keys.last().filter(|_| more).map(|key| key.sk.clone()),
+            ..found.await?
+        })
+    }
+
+    /// The rows of these places.
+    async fn sought(
+        &self,
+        account: &AccountId,
+        page: ResultPage<SearchPlace>,
+    ) -> Result<Sought, StoreError> {
+        let last = page.rows.last().map(|row| row.key.sk.clone());
+        let (mut rows, mut elsewhere) = (Vec::with_capacity(page.rows.len()), Vec::new());
+        for StoredRow { key, value, .. } in page.rows {
+            match value {
+                SearchPlace::Row(row) => rows.push((key.sk, *row)),
+                SearchPlace::Pointer(Pointer { to }) if to.is_empty() => {
+                    elsewhere.extend(Key::seek_in_time(account, key.sk));
+                }
+                SearchPlace::Pointer(Pointer { to }) => {
+                    elsewhere.push(Key::new(Key::seek_pk(account, &to), key.sk));
+                }
+            }
+        }
+        for found in self.get_many::<SearchPlace>(&elsewhere).await? {
+            if let SearchPlace::Row(row) = found.value {
+                rows.push((found.key.sk, *row));
+            }
+        }
+        rows.sort_by(|a, b| a.0.cmp(&b.0));
+        Ok(Sought {
+            rows: rows.into_iter().map(|(_, row)| row).collect(),
+            next: last.filter(|_| page.more),
         })
     }
 
@@ -171,16 +271,20 @@ impl Store {
         let mut copies = Vec::new();
         loop {
             // Also rows whose time is over and that DynamoDB has yet to delete.
-            let (items, more) = self.items(&pk, &range(None), LOT).await?;
-            let mut keys = Vec::with_capacity(items.len() * 2);
-            for item in items {
-                let row = from_item::<Seek>(item)?;
-                let pointer = Key::seeks_pk_of(account, &row.value.message);
-                keys.push(Key::new(pointer, &row.key.sk));
-                keys.push(row.key);
-                copies.push((row.value.message, row.value.recipient));
-            }
-            self.delete_many(&keys).await?;
+            let (items, more) = self.items(&pk, &range(None, None), LOT).await?;
+            let places: Vec<String> = items
+                .iter()
+                .filter_map(|item| text_of(item, "sk"))
+                .collect();
+            copies.extend(places.iter().filter_map(|place| Key::copy_of_place(place)));
+            let in_time = places.iter().cloned();
+            let in_time: Vec<Key> = in_time
+                .filter_map(|place| Key::seek_in_time(account, place))
+                .collect();
+            // Those of the address last: a repeated call finds the others by them.
+            self.delete_many(&in_time).await?;
+            let of_address: Vec<Key> = places.iter().map(|place| Key::new(&pk, place)).collect();
+            self.delete_many(&of_address).await?;
             if !more {
                 return Ok(copies);
             }
@@ -188,14 +292,14 @@ impl Store {
     }
 }
 
-/// From `until` back to the beginning.
-fn range(until: Option<Timestamp>) -> Range {
+/// From `until` back to the beginning, behind the place `after`.
+fn range(until: Option<Timestamp>, after: Option<String>) -> Range {
     let all = Range::all();
-    match until {
-        None => all,
-        Some(until) => Range {
-            from: Key::backwards(until),
-            ..all
-        },
+    let from = until.map_or(all.from, Key::backwards);
+    Range {
+        // DynamoDB refuses to go on from a place before the first.
+        after: after.filter(|after| *after >= from),
+        from,
+        to: all.to,
     }
 }

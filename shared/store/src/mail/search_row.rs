@@ -121,6 +121,21 @@ impl Seek {
         Key::seek_place(self.accepted_at, &self.message, self.recipient)
     }
 
+    /// Whether a text is such a place.
+    pub fn is_place(text: &str) -> bool {
+        let time = text.split('#').next().unwrap_or_default();
+        let is_time = time.len() == 10 && time.bytes().all(|byte| byte.is_ascii_digit());
+        let copy = Key::copy_of_place(text);
+        is_time
+            && copy.is_some_and(|(message, n)| text[time.len()..] == format!("#{message}#{n:05}"))
+    }
+
+    /// The place before all copies of the message at this one.
+    pub fn before_message(place: &str) -> Option<String> {
+        let (message, _) = place.rsplit_once('#')?;
+        Some(format!("{message}#"))
+    }
+
     /// The kinds of events that the mail had. Of a row written before kinds were stored, those that
     /// its status and counters imply.
     pub fn kinds(&self) -> BTreeSet<EventKind> {

@@ -4,23 +4,23 @@
 //! The piece's own row stays the authority on whether the mail still waits: a listing without such a
 //! piece is skipped, and expires.
 
+mod listed;
+
 use std::collections::{BTreeMap, BTreeSet};
 
-use posthaste_model::batch::PartStage;
 use posthaste_model::{AccountId, EmailAddress, KeyId, MessageId, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::scheduled_mail::ScheduledPart;
 use crate::key::Key;
 use crate::table::{
-    Put, Range, Store, StoreError, TableItem, UpdateBuilder, from_item, number, put_request,
+    Put, Store, StoreError, TableItem, UpdateBuilder, from_item, number, put_request,
 };
+
+pub use listed::WaitingPage;
 
 /// Bytes of addresses, senders, subjects and custom arguments of envelopes in one row.
 const ROOM: usize = 32_000;
-
-/// Seconds by which the clock that accepted a mail may differ from the one that stored its pieces.
-const SKEW: i64 = 5;
 
 /// The copies of one piece that wait, in one row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -221,14 +221,6 @@ pub(crate) fn listing_of(item: TableItem, addresses: &BTreeSet<String>) -> Optio
     is_listed.then_some(row.key)
 }
 
-/// Some of the listings of an account, the latest accepted first.
-#[derive(Clone, Debug, Default)]
-pub struct WaitingPage {
-    pub rows: Vec<WaitingCopies>,
-    /// Where to continue; `None` at the end.
-    pub next: Option<String>,
-}
-
 impl Store {
     /// Lists what waits, until it leaves at `at`. To be called before the piece itself is stored:
     /// one without the other is not shown.
@@ -248,55 +240,6 @@ impl Store {
             }
         }
         self.write_many(requests).await
-    }
-
-    /// Mail of an account that waits, accepted at or before `until`, after the place `after`. At
-    /// most `limit` rows are looked at.
-    pub async fn waiting(
-        &self,
-        account: &AccountId,
-        until: Option<Timestamp>,
-        after: Option<String>,
-        limit: usize,
-    ) -> Result<WaitingPage, StoreError> {
-        let range = range(until).after(after);
-        let pk = |part| Key::waiting_pk(account, part);
-        let page = self.gather::<WaitingCopies>(pk, &range, limit).await?;
-        let last = page.rows.last().map(|row| row.key.sk.clone());
-        let rows = page.rows.into_iter().map(|row| row.value).collect();
-        Ok(WaitingPage {
-            rows: self.still_waiting(account, rows).await?,
-            next: last.filter(|_| page.more),
-        })
-    }
-
-    /// What waits of one message.
-    pub async fn waiting_of(
-        &self,
-        account: &AccountId,
-        message: &MessageId,
-    ) -> Result<Vec<WaitingCopies>, StoreError> {
-        const LOT: usize = 100;
-        let pieces = self.pieces(account, message).await?;
-        let accepted = pieces.iter().find_map(|row| row.value.accepted_at);
-        let Some(accepted) = accepted else {
-            return Ok(Vec::new());
-        };
-        let pk = Key::waiting_pk_of(account, message);
-        let mut range = Range {
-            to: Key::backwards(accepted.plus(-SKEW - 1)),
-            ..range(Some(accepted.plus(SKEW)))
-        };
-        let mut found = Vec::new();
-        loop {
-            let slice = self.slice::<WaitingCopies>(&pk, &range, LOT).await?;
-            range.after = slice.rows.last().map(|row| row.key.sk.clone());
-            let rows = slice.rows.into_iter().map(|row| row.value);
-            found.extend(rows.filter(|row| row.message == *message));
-            if !slice.more || range.after.is_none() {
-                return self.still_waiting(account, found).await;
-            }
-        }
     }
 
     /// Removes the copies to addresses (as they compare) from a listing; returns how many they were.
@@ -331,30 +274,6 @@ impl Store {
             }
         }
         Err(StoreError::Contended(format!("{} {}", key.pk, key.sk)))
-    }
-
-    async fn still_waiting(
-        &self,
-        account: &AccountId,
-        rows: Vec<WaitingCopies>,
-    ) -> Result<Vec<WaitingCopies>, StoreError> {
-        let key = |row: &WaitingCopies| Key::piece(account, &row.message, row.piece);
-        let mut pieces: BTreeMap<Key, bool> = rows.iter().map(|row| (key(row), false)).collect();
-        let keys: Vec<Key> = pieces.keys().cloned().collect();
-        for piece in self.get_many::<ScheduledPart>(&keys).await? {
-            pieces.insert(piece.key, piece.value.stage == PartStage::Waiting);
-        }
-        let waits = |row: &WaitingCopies| pieces.get(&key(row)).copied().unwrap_or_default();
-        Ok(rows.into_iter().filter(waits).collect())
-    }
-}
-
-/// From `until` back to the beginning.
-fn range(until: Option<Timestamp>) -> Range {
-    let all = Range::all();
-    Range {
-        from: until.map_or(all.from, Key::backwards),
-        ..all
     }
 }
 

@@ -131,6 +131,22 @@ impl Store {
             range.after = last;
         }
     }
+
+    /// The next rows of such a collection, about so many: all that one round of calls has read up to where
+    /// it has read every partition. Where there is more, there is at least one, after which to go on.
+    pub(crate) async fn gather_about<T: DeserializeOwned>(
+        &self,
+        pk: impl Fn(u16) -> String,
+        range: &Range,
+        about: usize,
+    ) -> Result<ResultPage<T>, StoreError> {
+        // Fewer are as long a call, and as a read no cheaper.
+        const LEAST: usize = 8;
+        let each = about.div_ceil(usize::from(SPREAD)).max(LEAST);
+        let pks: Vec<String> = (0..SPREAD).map(pk).collect();
+        let reads = pks.iter().map(|pk| self.slice::<T>(pk, range, each));
+        Ok(merge(try_join_all(reads).await?, usize::MAX))
+    }
 }
 
 /// Puts slices of several partitions in one order, up to where all of them were read.

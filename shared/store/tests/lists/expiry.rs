@@ -2,9 +2,11 @@
 
 use posthaste_model::{AccountId, BatchId, MessageId, Millis, Timestamp};
 use posthaste_store::{
-    AttemptOutcome, Claim, Claimant, CopyState, DeadLetter, DeadLetterFilter, Described, Put, Store,
+    AttemptOutcome, Claim, Claimant, CopyState, DeadLetter, DeadLetterFilter, Described, Embedded,
+    Put, Store,
 };
-use posthaste_testkit::{Scale, TestClock, entropy};
+use posthaste_testkit::{Scale, TABLE, TestClock, entropy};
+use serde_json::json;
 
 use crate::NOW;
 
@@ -96,6 +98,80 @@ impl TestTable {
         let indexed = self.store.index(&self.account, &[event], retention).await;
         assert_eq!(indexed.unwrap(), 2);
     }
+}
+
+/// The search rows of a delivered copy as release 0.1 wrote them: the row under its recipient, with a pointer in
+/// the order of time.
+async fn old_rows(table: &TestTable, message: &MessageId) {
+    let account = &table.account;
+    let place = format!("{}#{message}#00000", 9_999_999_999_i64 - NOW.0);
+    let ends = NOW.plus(9 * DAY).0.to_string();
+    let part = table
+        .scale
+        .rows(&format!("SEEKS#{account}#"))
+        .into_iter()
+        .find(|row| row.sk == place);
+    let pointer = json!({
+        "pk": {"S": part.unwrap().pk}, "sk": {"S": place}, "v": {"N": "1"}, "rev": {"N": "1"}, "exp": {"N": ends},
+        "to": {"S": "ann@example.com"},
+    });
+    let now = NOW.0.to_string();
+    let row = json!({
+        "pk": {"S": format!("SEEK#{account}#ann@example.com")}, "sk": {"S": place},
+        "v": {"N": "1"}, "rev": {"N": "1"}, "exp": {"N": ends},
+        "message": {"S": message.to_string()}, "recipient": {"N": "0"}, "to": {"S": "ann@example.com"},
+        "from": {"S": ""}, "subject": {"S": "old"}, "status": {"S": "delivered"}, "opens": {"N": "0"},
+        "clicks": {"N": "0"}, "accepted_at": {"N": now}, "last_event_at": {"N": now},
+        "events": {"L": [{"S": "delivered"}]}, "seen": {"L": [{"N": "7"}]},
+    });
+    for item in [pointer, row] {
+        let put = json!({"TableName": TABLE, "Item": item}).to_string();
+        let answer = table.scale.call("PutItem", put.as_bytes()).await.unwrap();
+        assert_eq!(answer.status, 200, "{}", answer.body);
+    }
+}
+
+#[tokio::test]
+async fn search_rows_of_release_0_1_are_found_changed_and_erased_where_they_lie() {
+    let table = TestTable::new().await;
+    let (store, account) = (&table.store, &table.account);
+    let (old, new) = (
+        MessageId::from_bytes([1; 16]),
+        MessageId::from_bytes([2; 16]),
+    );
+    for message in [&old, &new] {
+        table.searchable(message, 9 * DAY).await;
+    }
+    old_rows(&table, &old).await;
+    let mut open = posthaste_model::Event::new(
+        "open".to_owned(),
+        account.clone(),
+        posthaste_model::EventKind::Open,
+        NOW,
+        "ann@example.com".to_owned(),
+    );
+    open.message = Some(old.clone());
+    for written in [1, 0] {
+        let open = [open.clone()];
+        let indexed = store.index(account, &open, 9 * DAY).await;
+        assert_eq!(indexed.unwrap(), written);
+    }
+    assert_eq!(table.scale.rows("SEEK").len(), 4);
+    let all = store.seek(account, None, None, 10).await.unwrap();
+    let to = store.seek_to((account, "ann@example.com"), None, None, 10);
+    let one = store.seek_message((account, &old, Some(0)), None, 10);
+    for found in [&all, &to.await.unwrap()] {
+        let opens: Vec<_> = found
+            .rows
+            .iter()
+            .map(|row| (&row.message, row.opens))
+            .collect();
+        assert_eq!(opens, [(&old, 1), (&new, 0)]);
+    }
+    assert_eq!(one.await.unwrap().rows[0].subject, "old");
+    let copies = store.unindex(account, "ann@example.com").await.unwrap();
+    assert_eq!(copies, [(old, 0), (new, 0)]);
+    assert!(table.scale.rows("SEEK").is_empty());
 }
 
 #[tokio::test]

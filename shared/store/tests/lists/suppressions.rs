@@ -1,5 +1,5 @@
 use posthaste_model::{BounceType, Event, EventKind, Timestamp};
-use posthaste_store::{ListWindow, Mark, Suppressed, SuppressionList};
+use posthaste_store::{EXAMINED_ENTRIES, ListWindow, Mark, Suppressed, SuppressionList};
 
 use crate::{NOW, new_account};
 
@@ -197,4 +197,57 @@ async fn changes_at_once_are_all_made() {
     tokio::join!(join(1), join(2), join(3), join(4));
     let ann = store.suppressed(&account, "ann@example.com").await.unwrap();
     assert_eq!(ann.groups().count(), 4);
+}
+
+#[tokio::test]
+async fn a_page_behind_a_place_examines_so_many_entries_and_the_next_goes_on() {
+    let (_, store) = posthaste_testkit::Scale::table().await;
+    let account = posthaste_testkit::entropy().account_id();
+    let list = SuppressionList::Unsubscribes;
+    let emails = |numbers: std::ops::Range<usize>| -> Vec<String> {
+        numbers.map(|n| format!("r{n:04}@example.com")).collect()
+    };
+    let all = EXAMINED_ENTRIES + 100;
+    // All of the same second.
+    for first in (0..all).step_by(100) {
+        let some = emails(first..first + 100);
+        let mark = Mark::at(NOW);
+        let listed = store.suppress_all(&account, &some, list, &mark);
+        listed.await.unwrap();
+    }
+    let window = ListWindow::first(900);
+    let read = async |window: &ListWindow, after, end: &str| {
+        let wanted = |listed: &posthaste_store::SuppressedAddress| listed.email.ends_with(end);
+        let part = store.list_part((&account, list), window, after, wanted);
+        let part = part.await.unwrap();
+        let rows = part.rows.into_iter().map(|listed| listed.email);
+        (rows.collect::<Vec<_>>(), part.next)
+    };
+    let (mut found, mut after, mut pages) = (Vec::new(), None, 0);
+    loop {
+        let (rows, next) = read(&window, after, "").await;
+        found.extend(rows);
+        pages += 1;
+        after = next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!((found, pages), (emails(0..all), 3));
+    let (none, next) = read(&window, None, "@nowhere.example").await;
+    assert!(none.is_empty() && next.is_some());
+    assert_eq!(read(&window, next, "@nowhere.example").await, (none, None));
+    // A place outside of the window is one end of it.
+    let past = ListWindow {
+        to: Some(NOW.plus(-1)),
+        ..window
+    };
+    let early = ListWindow {
+        from: Some(NOW.plus(1)),
+        ..window
+    };
+    let place = Some(format!("{}#r0001@example.com", 9_999_999_999_i64 - NOW.0));
+    for window in [past, early] {
+        assert_eq!(read(&window, place.clone(), "").await, (Vec::new(), None));
+    }
 }
