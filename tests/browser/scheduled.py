@@ -7,7 +7,7 @@ import run
 
 HOUR = 3_600
 SENDS = "/v3/user/scheduled_sends"
-# Of one mail, as each has its own second. The activity reads all of them for each of its lines.
+# Of one mail, as each has its own second.
 PARTS = 40
 MAILS = 50
 

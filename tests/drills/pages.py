@@ -151,10 +151,10 @@ def fill(client, mails):
 
 def pages(client, filled):
     """Every page, by its name; those of a list also with what makes it slow."""
-    search = lambda query: client.call("GET", f"/v3/messages?limit=1&query={urllib.parse.quote(query)}")["messages"][0]["msg_id"]
-    arrived = search('status="delivered"')
-    waits = search('subject="Order 11" AND status="processed"')
     quoted = urllib.parse.quote
+    found = client.call("GET", "/v3/messages?limit=1&query=" + quoted('status="delivered"'))
+    arrived = found["messages"][0]["msg_id"]
+    waits = client.call("GET", "/v3/user/scheduled_sends/messages?limit=1")["messages"][0]["message_id"]
     key = client.call("GET", "/v3/api_keys")["result"][0]["api_key_id"]
     return {
         "overview": "/console",
@@ -182,6 +182,9 @@ def pages(client, filled):
         "unsubscribes, a beginning of none": "/console/suppressions/unsubscribes?q=zz",
         "a group": f"/console/suppressions/{filled['group']}",
         "a group, page 20": f"/console/suppressions/{filled['group']}?start=475",
+        "templates": "/console/templates",
+        "statistics": "/console/statistics",
+        "webhooks": "/console/webhooks",
         "keys and access": "/console/access",
         "a key": f"/console/access/{key}",
         "new key": "/console/first-key",

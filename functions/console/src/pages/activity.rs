@@ -1,9 +1,6 @@
 //! The mails of the account: searched by what the API searches by, with how each stands.
 
 mod filters;
-mod statuses;
-
-use std::collections::BTreeSet;
 
 use askama::Template;
 use serde::Deserialize;
@@ -15,11 +12,8 @@ use crate::texts::{self, MailStatus};
 use crate::visit::PageVisit;
 use filters::Filters;
 
-/// Mails on a page. Of each that did not arrive the page reads why.
+/// Mails on a page.
 const SHOWN: usize = 25;
-
-/// Mails that can be paged through: the API shows no more at once.
-const MOST: usize = 1_000;
 
 #[derive(Template)]
 #[template(path = "activity.html")]
@@ -32,10 +26,10 @@ struct Activity {
     /// Why there is no list.
     problem: Option<String>,
     rows: Vec<Row>,
-    /// Whether older mails were not looked at.
+    /// Whether the page ends before it is full, with older mails that were not looked at.
     is_incomplete: bool,
-    /// The addresses of the pages around this one.
-    newer: Option<String>,
+    /// The address of the first page, where this is another.
+    newest: Option<String>,
     older: Option<String>,
     /// What the file holds: the same search.
     csv_query: String,
@@ -66,10 +60,13 @@ struct MessageAnswer {
     msg_id: String,
     subject: String,
     to_email: String,
-    status: String,
     opens_count: u32,
     clicks_count: u32,
     last_event_time: String,
+    /// In the words of the email logs.
+    state: String,
+    #[serde(default)]
+    reason: String,
 }
 
 #[derive(Deserialize)]
@@ -86,28 +83,26 @@ pub(crate) struct KeyAnswer {
 
 pub(crate) async fn show(visit: PageVisit) -> PageResult {
     let filters = Filters::read(&visit.params);
-    let keys = visit.api.get::<KeysAnswer>("/v3/api_keys").await;
+    let after = visit.params.text("after");
     let query = filters.query(visit.now);
-    let start = visit.params.number("start").min(MOST - SHOWN);
-    let found = find(&visit, &query, start).await;
-    let (rows, is_incomplete, has_more, problem) = match found {
-        Ok(page) => {
-            let rows = statuses::rows(&visit.api, page.mails).await;
-            (rows, page.is_incomplete, page.has_more, None)
-        }
-        Err(error) => (Vec::new(), false, false, Some(error.message)),
+    let (keys, found) = futures_util::join!(
+        visit.api.get::<KeysAnswer>("/v3/api_keys"),
+        find(&visit, &query, after),
+    );
+    let (found, problem) = match found {
+        Ok(found) => (found, None),
+        Err(error) => (Found::default(), Some(error.message)),
     };
-    let older = start + SHOWN;
     let page = Activity {
         statuses: texts::SEARCH_STATUSES,
         events: texts::SEARCH_EVENTS,
         periods: texts::PERIODS,
         keys: keys.map(|keys| keys.result).unwrap_or_default(),
         problem,
-        rows,
-        is_incomplete,
-        newer: (start > 0).then(|| filters.page(start.saturating_sub(SHOWN))),
-        older: (has_more && older < MOST).then(|| filters.page(older)),
+        is_incomplete: found.next.is_some() && found.mails.len() < SHOWN,
+        newest: (!after.is_empty()).then(|| filters.page("")),
+        older: found.next.map(|next| filters.page(&next)),
+        rows: found.mails.into_iter().map(Row::of).collect(),
         csv_query: query,
         filters,
     };
@@ -115,38 +110,43 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
 }
 
 /// A page of the search.
+#[derive(Default)]
 struct Found {
     mails: Vec<MessageAnswer>,
-    is_incomplete: bool,
-    has_more: bool,
+    /// Where the next one goes on.
+    next: Option<String>,
 }
 
-/// The mails from this place on. The API answers the so many that were accepted last, sorted by their last event: a
-/// page is what more of them has than fewer.
-async fn find(visit: &PageVisit, query: &str, start: usize) -> Result<Found, ReadError> {
-    let path = |limit| format!("/v3/messages?limit={limit}&query={}", encoded(query));
-    let end = start + SHOWN;
-    let (headers, found) = visit
-        .api
-        .get_with_headers::<MessagesAnswer>(&path(end))
-        .await?;
-    let mut mails = found.messages;
-    let has_more = mails.len() == end;
-    if start > 0 {
-        let before = visit.api.get::<MessagesAnswer>(&path(start)).await?;
-        let before: BTreeSet<_> = before
-            .messages
-            .into_iter()
-            .map(|mail| mail.msg_id)
-            .collect();
-        mails.retain(|mail| !before.contains(&mail.msg_id));
-    }
-    let incomplete = headers.get("x-search-incomplete");
+async fn find(visit: &PageVisit, query: &str, after: &str) -> Result<Found, ReadError> {
+    let path = format!(
+        "/v3/messages?limit={SHOWN}&details=true&after={}&query={}",
+        encoded(after),
+        encoded(query)
+    );
+    let answer = visit.api.get_with_headers::<MessagesAnswer>(&path).await?;
+    let (headers, found) = answer;
+    let next = headers.get("x-search-next");
+    let next = next.and_then(|next| next.to_str().ok());
     Ok(Found {
-        mails,
-        is_incomplete: incomplete.is_some_and(|value| value == "true"),
-        has_more,
+        mails: found.messages,
+        next: next.map(str::to_owned),
     })
+}
+
+impl Row {
+    fn of(mail: MessageAnswer) -> Self {
+        Self {
+            id: mail.msg_id,
+            to: mail.to_email,
+            from: mail.from_email,
+            subject: mail.subject,
+            status: MailStatus::of(&mail.state),
+            reason: mail.reason,
+            at: mail.last_event_time,
+            opens: mail.opens_count,
+            clicks: mail.clicks_count,
+        }
+    }
 }
 
 /// A text in the query of an address.

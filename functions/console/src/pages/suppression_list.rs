@@ -34,10 +34,11 @@ struct ListPage {
     has_reasons: bool,
     /// Which page this is, and of how many where that is known.
     place: String,
-    newer: Option<String>,
-    older: Option<String>,
+    /// The address of the first page, where this is another.
     newest: Option<String>,
-    oldest: Option<String>,
+    older: Option<String>,
+    /// Whether the page ends before it is full, with older entries that were not looked at.
+    is_incomplete: bool,
     /// The call that takes the chosen addresses off, where the reader may.
     remove: Option<String>,
     /// Whether it takes one address at a time.
@@ -65,9 +66,8 @@ pub(crate) async fn show(visit: PageVisit, id: String) -> PageResult {
 }
 
 async fn list_page(visit: PageVisit, list: &'static ListInfo) -> PageResult {
-    let q = visit.params.text("q").trim().to_owned();
     let here = format!("/console/suppressions/{}", list.name);
-    let read = entries::of_list(&visit, list, &q).await;
+    let read = entries::of_list(&visit, list, visit.params.text("q").trim()).await;
     let (page, problem) = shown(read, list.read);
     let key = &visit.caller.key;
     let can_remove = list.can_remove(key);
@@ -88,7 +88,7 @@ async fn list_page(visit: PageVisit, list: &'static ListInfo) -> PageResult {
         file_path: list.path.to_owned(),
         file_columns: list.columns(),
         file_name: format!("{}.csv", list.name),
-        ..ListPage::of(page, problem, here, q)
+        ..ListPage::of(page, problem, here, &visit, None)
     };
     PageContent::of(list.label, &page)
 }
@@ -103,14 +103,19 @@ fn no_add(list: &ListInfo, is_missing: bool) -> &'static str {
 
 async fn group_page(visit: PageVisit, id: i64) -> PageResult {
     let path = format!("/v3/asm/groups/{id}");
+    let q = visit.params.text("q").trim();
+    let (group, read) = futures_util::join!(
+        visit.api.get::<GroupAnswer>(&path),
+        entries::of_group(&visit, id, q),
+    );
     // Who may see the addresses and not the group still gets them.
-    let group = match visit.api.get::<GroupAnswer>(&path).await {
+    let group = match group {
         Ok(group) => Some(group),
         Err(error) if error.is_forbidden() => None,
         Err(error) => return Err(error.into()),
     };
-    let q = visit.params.text("q").trim().to_owned();
-    let read = entries::of_group(&visit, id, &q).await;
+    let counted = group.as_ref().filter(|_| q.is_empty());
+    let total = counted.and_then(|group| usize::try_from(group.unsubscribes).ok());
     let (page, problem) = shown(read, "asm.groups.suppressions.read");
     let members = format!("{path}/suppressions");
     let key: &ApiKey = &visit.caller.key;
@@ -139,7 +144,13 @@ async fn group_page(visit: PageVisit, id: i64) -> PageResult {
         file_path: members,
         file_columns: "email",
         file_name: format!("group-{id}.csv"),
-        ..ListPage::of(page, problem, format!("/console/suppressions/{id}"), q)
+        ..ListPage::of(
+            page,
+            problem,
+            format!("/console/suppressions/{id}"),
+            &visit,
+            total,
+        )
     };
     PageContent::of(title, &page)
 }

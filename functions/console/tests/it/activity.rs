@@ -4,7 +4,7 @@ use posthaste_model::{Event, EventKind, MessageId};
 use posthaste_store::{
     AttemptOutcome, Claim, Claimant, CopyState, Described, Mark, SuppressionList,
 };
-use posthaste_testkit::entropy;
+use posthaste_testkit::{FailAfter, entropy};
 
 use crate::TestApp;
 
@@ -116,6 +116,32 @@ async fn each_mail_is_on_one_page_of_the_list() {
     }
     seen.sort_unstable();
     assert_eq!(seen, (0..60).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_page_of_mails_that_did_not_arrive_takes_as_few_calls_to_the_table() {
+    let calls = FailAfter::default();
+    let app = TestApp::counted(&calls).await;
+    for n in 0..60 {
+        let state = [CopyState::Bounced, CopyState::Deferred][n % 2];
+        app.mail(&format!("user{n}@example.com"), "Hello", state)
+            .await;
+    }
+    let session = app.by_link().await;
+    // 8 partitions of what left, twice where one round leaves the page short, and 8 of what waits; copies and keys.
+    for (path, most) in [
+        ("/console/activity", 27),
+        ("/console/activity?q=user7%40example.com", 13),
+    ] {
+        let _session_is_known = app.page(path, &session).await;
+        let before = calls.calls();
+        let page = app.page(path, &session).await;
+        let took = calls.calls() - before;
+        assert!(
+            page.contains("said so") && took <= most,
+            "{path}: {took} calls"
+        );
+    }
 }
 
 #[tokio::test]

@@ -19,8 +19,8 @@ use std::ops::Deref;
 use console::{App, routes};
 use posthaste_http::{Authorizer, Routes};
 use posthaste_runtime::{Error, Platform};
-use posthaste_store::ConsoleToken;
-use posthaste_testkit::{Ask, Response, Services, entropy};
+use posthaste_store::{ConsoleToken, Store};
+use posthaste_testkit::{Ask, FailAfter, Response, Services, TABLE, dynamodb, entropy};
 use serde_json::Value;
 
 const HOST: &str = "127.0.0.1:3000";
@@ -46,6 +46,14 @@ impl TestApp {
     pub(crate) async fn made(&self, path: &str, body: &Value) -> Value {
         let ask = self.api.post(path).key(&self.tenant.key);
         ask.json(body).send().await.expect(201).json()
+    }
+
+    /// On a table whose calls are counted.
+    pub(crate) async fn counted(calls: &FailAfter) -> Self {
+        let store = Store::open(&calls.around(&dynamodb().await), TABLE);
+        store.create_table().await.unwrap();
+        let services = Services::on(store).var("SEARCH_DAYS", "30");
+        Self(posthaste_testkit::TestApp::on(services, open, routes_with_api).await)
     }
 
     /// The token of a new link of the account.

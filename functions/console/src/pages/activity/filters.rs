@@ -72,8 +72,8 @@ impl Filters {
         conditions.join(" AND ")
     }
 
-    /// The address of a page of the same search.
-    pub(super) fn page(&self, start: usize) -> String {
+    /// The address of the page of the same search behind this place; the first one behind none.
+    pub(super) fn page(&self, after: &str) -> String {
         let mut query = form_urlencoded::Serializer::new(String::new());
         let fields = [
             ("q", &self.q),
@@ -90,8 +90,8 @@ impl Filters {
                 query.append_pair(name, value);
             }
         }
-        if start > 0 {
-            query.append_pair("start", &start.to_string());
+        if !after.is_empty() {
+            query.append_pair("after", after);
         }
         format!("/console/activity?{}", query.finish())
     }
@@ -162,9 +162,9 @@ mod tests {
 
     #[test]
     fn another_page_is_of_the_same_search() {
-        let filters = Filters::read(&Params::read("q=a%26b&status=delivered&start=7"));
+        let filters = Filters::read(&Params::read("q=a%26b&status=delivered&after=7"));
         let path = "/console/activity?q=a%26b&status=delivered";
-        assert_eq!(filters.page(0), path);
-        assert_eq!(filters.page(25), format!("{path}&start=25"));
+        assert_eq!(filters.page(""), path);
+        assert_eq!(filters.page("1#a#2"), format!("{path}&after=1%23a%232"));
     }
 }

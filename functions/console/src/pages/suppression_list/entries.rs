@@ -1,7 +1,7 @@
 //! The entries of a list, a page at a time.
 
 use axum::http::{HeaderMap, header};
-use posthaste_model::Timestamp;
+use posthaste_model::{EmailAddress, Timestamp};
 use url::form_urlencoded;
 
 use super::ListPage;
@@ -26,32 +26,44 @@ pub(super) struct ListedEntry {
 #[derive(Default)]
 pub(super) struct ListedPage {
     entries: Vec<ListedEntry>,
-    start: usize,
-    has_more: bool,
-    /// Where the last page begins, if that is known.
-    last: Option<usize>,
+    /// Where the next one goes on.
+    next: Option<String>,
 }
 
-/// Those of a list whose address begins so.
+/// The address itself, or those of a list whose address begins so.
 pub(super) async fn of_list(
     visit: &PageVisit,
     list: &ListInfo,
     begin: &str,
 ) -> Result<ListedPage, ReadError> {
-    let start = visit.params.number("start");
-    let mut path = format!("{}?limit={SHOWN}&offset={start}", list.path);
+    let after = visit.params.text("after");
+    if after.is_empty() && EmailAddress::parse_stored(begin).is_ok() {
+        let path = format!("{}/{}", list.path, encoded(begin));
+        let found = visit.api.get::<Vec<EntryAnswer>>(&path).await?;
+        if !found.is_empty() {
+            return Ok(ListedPage::of(
+                found.into_iter().map(listed).collect(),
+                None,
+            ));
+        }
+    }
+    let mut path = format!("{}?limit={SHOWN}&after={}", list.path, encoded(after));
     if !begin.is_empty() {
         path.push_str("&email=");
         path.push_str(&encoded(begin));
     }
     let answer = visit.api.get_with_headers::<Vec<EntryAnswer>>(&path);
     let (headers, found) = answer.await?;
-    let entries = found.into_iter().map(|entry| ListedEntry {
+    let entries = found.into_iter().map(listed).collect();
+    Ok(ListedPage::of(entries, next_of(&headers)))
+}
+
+fn listed(entry: EntryAnswer) -> ListedEntry {
+    ListedEntry {
         email: entry.email,
         since: Timestamp(entry.created).iso(),
         reason: entry.reason,
-    });
-    Ok(ListedPage::of(entries.collect(), start, &headers))
+    }
 }
 
 /// Those that left a group; with a whole address that one.
@@ -60,7 +72,7 @@ pub(super) async fn of_group(
     id: i64,
     email: &str,
 ) -> Result<ListedPage, ReadError> {
-    let listed = |email: String| ListedEntry {
+    let member = |email: String| ListedEntry {
         email,
         since: String::new(),
         reason: String::new(),
@@ -68,78 +80,66 @@ pub(super) async fn of_group(
     if !email.is_empty() {
         let path = format!("/v3/asm/suppressions/{}", encoded(email));
         let answer = visit.api.get::<MembershipAnswer>(&path).await?;
-        let entries = answer.has_left(id).then(|| listed(email.to_lowercase()));
-        return Ok(ListedPage {
-            entries: entries.into_iter().collect(),
-            ..ListedPage::default()
-        });
+        let entry = answer.has_left(id).then(|| member(email.to_lowercase()));
+        return Ok(ListedPage::of(entry.into_iter().collect(), None));
     }
-    let start = visit.params.number("start");
-    let path = format!("/v3/asm/groups/{id}/suppressions?limit={SHOWN}&offset={start}");
+    let after = encoded(visit.params.text("after"));
+    let path = format!("/v3/asm/groups/{id}/suppressions?limit={SHOWN}&after={after}");
     let answer = visit.api.get_with_headers::<Vec<String>>(&path);
     let (headers, found) = answer.await?;
-    let entries = found.into_iter().map(listed).collect();
-    Ok(ListedPage::of(entries, start, &headers))
+    let entries = found.into_iter().map(member).collect();
+    Ok(ListedPage::of(entries, next_of(&headers)))
 }
 
 impl ListedPage {
-    fn of(entries: Vec<ListedEntry>, start: usize, headers: &HeaderMap) -> Self {
-        let links = headers.get(header::LINK);
-        let links = links.and_then(|links| links.to_str().ok());
-        let links = links.unwrap_or_default();
-        Self {
-            entries,
-            start,
-            has_more: offset_of(links, "next").is_some(),
-            last: offset_of(links, "last"),
-        }
+    fn of(entries: Vec<ListedEntry>, next: Option<String>) -> Self {
+        Self { entries, next }
     }
 }
 
-/// The `offset` of one link of a `Link` header.
-fn offset_of(links: &str, rel: &str) -> Option<usize> {
-    let rel = format!("rel=\"{rel}\"");
-    let link = links.split(", <").find(|link| link.contains(&rel))?;
-    let (address, _) = link.split_once('>')?;
+/// The place in the `Link` header to the next page.
+fn next_of(headers: &HeaderMap) -> Option<String> {
+    let link = headers.get(header::LINK)?.to_str().ok()?;
+    let (address, _) = link.strip_prefix('<')?.split_once(">; rel=\"next\"")?;
     let (_, query) = address.split_once('?')?;
     let mut pairs = form_urlencoded::parse(query.as_bytes());
-    let (_, offset) = pairs.find(|(name, _)| name == "offset")?;
-    offset.parse().ok()
+    let (_, after) = pairs.find(|(name, _)| name == "after")?;
+    Some(after.into_owned())
 }
 
 impl ListPage {
-    /// What the page of any list has; what only some have is empty.
-    pub(super) fn of(page: ListedPage, problem: Option<String>, here: String, q: String) -> Self {
-        let to = |start: usize| {
+    /// What the page of any list has; what only some have is empty. `total` is the number of entries, where that is known.
+    pub(super) fn of(
+        page: ListedPage,
+        problem: Option<String>,
+        here: String,
+        visit: &PageVisit,
+        total: Option<usize>,
+    ) -> Self {
+        let q = visit.params.text("q").trim().to_owned();
+        let number = visit.params.number("page").max(1);
+        let to = |next: Option<(&str, usize)>| {
             let mut query = form_urlencoded::Serializer::new(String::new());
             if !q.is_empty() {
                 query.append_pair("q", &q);
             }
-            if start > 0 {
-                query.append_pair("start", &start.to_string());
+            if let Some((after, number)) = next {
+                query.append_pair("after", after);
+                query.append_pair("page", &number.to_string());
             }
             match query.finish() {
                 empty if empty.is_empty() => here.clone(),
                 query => format!("{here}?{query}"),
             }
         };
-        let ListedPage {
-            entries,
-            start,
-            has_more,
-            last,
-        } = page;
-        // Behind the end the API calls the page that was asked for the last.
-        let last = last.filter(|_| !entries.is_empty());
-        let pages = last.map(|last| last.div_ceil(SHOWN) + 1);
+        let ListedPage { entries, next } = page;
+        let is_first = visit.params.text("after").is_empty();
+        let pages = total.map(|total| total.div_ceil(SHOWN).max(number));
         Self {
-            newest: (start > SHOWN).then(|| to(0)),
-            newer: (start > 0).then(|| to(start.saturating_sub(SHOWN))),
-            older: has_more.then(|| to(start.saturating_add(SHOWN))),
-            oldest: last
-                .filter(|last| *last > start.saturating_add(SHOWN))
-                .map(to),
-            place: texts::place(start.div_ceil(SHOWN) + 1, pages),
+            newest: (!is_first).then(|| to(None)),
+            is_incomplete: next.is_some() && entries.len() < SHOWN,
+            older: next.map(|next| to(Some((&next, number.saturating_add(1))))),
+            place: texts::place(number, pages),
             title: String::new(),
             about: String::new(),
             group: None::<GroupAnswer>,
@@ -165,36 +165,24 @@ impl ListPage {
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     #[test]
-    fn links_of_a_list_have_their_offsets() {
-        let links = r#"<http://h/v3/x?email=a%2Cb&limit=50&offset=100>; rel="next"; title="3", <http://h/v3/x?limit=50&offset=9950>; rel="last"; title="200""#;
-        assert_eq!(offset_of(links, "next"), Some(100));
-        assert_eq!(offset_of(links, "last"), Some(9_950));
-        assert_eq!(offset_of(links, "prev"), None);
-        assert_eq!(offset_of("", "next"), None);
-    }
-
-    #[test]
-    fn pages_around_a_page_are_of_the_same_search() {
-        let page = ListedPage {
-            entries: vec![ListedEntry {
-                email: "ann@example.com".to_owned(),
-                since: String::new(),
-                reason: String::new(),
-            }],
-            start: 100,
-            has_more: true,
-            last: Some(9_950),
+    fn the_link_to_the_next_page_has_its_place() {
+        let next = |link: &'static str| {
+            let link = (header::LINK, HeaderValue::from_static(link));
+            next_of(&HeaderMap::from_iter([link]))
         };
-        let shown = ListPage::of(page, None, "/l".to_owned(), "a&b".to_owned());
-        assert_eq!(shown.newest.as_deref(), Some("/l?q=a%26b"));
-        assert_eq!(shown.newer.as_deref(), Some("/l?q=a%26b&start=50"));
-        assert_eq!(shown.older.as_deref(), Some("/l?q=a%26b&start=150"));
-        assert_eq!(shown.oldest.as_deref(), Some("/l?q=a%26b&start=9950"));
-        assert_eq!(shown.place, "Page 3 of 200");
-        let first = ListPage::of(ListedPage::default(), None, "/l".to_owned(), String::new());
-        assert_eq!((first.newer, first.older), (None, None));
+        let link =
+            r#"<http://h/v3/x?email=a%2Cb&limit=50&after=0123456789%23a%2Bb%40c.de>; rel="next""#;
+        assert_eq!(next(link).as_deref(), Some("0123456789#a+b@c.de"));
+        assert_eq!(
+            next(r#"<http://h/v3/x?limit=50&offset=9>; rel="next""#),
+            None
+        );
+        assert_eq!(next(r#"<http://h/v3/x?after=9>; rel="last""#), None);
+        assert_eq!(next_of(&HeaderMap::new()), None);
     }
 }
