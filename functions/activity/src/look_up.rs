@@ -23,7 +23,7 @@ const FIRST_LOT: usize = 100;
 
 /// Rows of scheduled mail that one search examines, and a page. A row has the copies of one mail.
 const EXAMINED_WAITING: usize = 500;
-const EXAMINED_WAITING_OF_PAGE: usize = 100;
+const EXAMINED_WAITING_OF_PAGE: usize = 300;
 
 /// What is searched for, and how far.
 #[derive(Clone, Copy, Debug)]
@@ -208,6 +208,9 @@ async fn waiting(
 ) -> Result<Matches, Rejection> {
     let query = request.query;
     let mut found = Matches::default();
+    if query.is_of_left() {
+        return Ok(found);
+    }
     let mut left = request.budget(EXAMINED_WAITING, EXAMINED_WAITING_OF_PAGE);
     let (start, mut lot) = (request.after(), request.wanted());
     let mut after = start.as_deref().and_then(Seek::before_message);

@@ -8,6 +8,7 @@ mod parse;
 mod tokens;
 
 use posthaste_model::{EmailAddress, Timestamp};
+use posthaste_store::SearchStatus;
 
 use crate::mail::{FoundMail, event_name};
 
@@ -196,6 +197,18 @@ impl Query {
             Self::All(all) => all.iter().find_map(Self::id),
             Self::Compare(QueryField::MsgId, Comparison::Equal, QueryValue::Text(id)) => Some(id),
             _ => None,
+        }
+    }
+
+    /// Whether every matching mail has left: one that waits for its time has no end and no event.
+    pub(crate) fn is_of_left(&self) -> bool {
+        match self {
+            Self::All(all) => all.iter().any(Self::is_of_left),
+            Self::Compare(QueryField::Status, Comparison::Equal, QueryValue::Text(status)) => {
+                status != SearchStatus::Processed.as_str()
+            }
+            Self::Contains(QueryField::Events, _) => true,
+            _ => false,
         }
     }
 

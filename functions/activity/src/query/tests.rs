@@ -365,3 +365,20 @@ fn only_what_a_query_names_is_loaded() {
     let names = needs(r#"template_name LIKE "a%" AND asm_group_name="b""#);
     assert!(names.template_names && names.group_names && !names.copy);
 }
+
+#[test]
+fn what_cannot_match_a_mail_that_waits_is_known() {
+    for (text, want) in [
+        ("", false),
+        ("status=\"delivered\"", true),
+        ("status=\"not_delivered\" AND subject=\"a\"", true),
+        ("status=\"processed\"", false),
+        ("status!=\"delivered\"", false),
+        ("status=\"delivered\" OR subject=\"a\"", false),
+        ("NOT status=\"delivered\"", false),
+        ("Contains(events,\"opened\")", true),
+    ] {
+        let query = Query::read(text, FieldSet::Messages).unwrap();
+        assert_eq!(query.is_of_left(), want, "{text}");
+    }
+}

@@ -77,6 +77,7 @@ async fn each_mail_is_on_one_page_also_one_that_waits() {
         ("", 18, &all),
         ("", 1_000, &all),
         ("status=\"not_delivered\"", 4, &bounced),
+        ("Contains(events,\"bounced\")", 4, &bounced),
         ("opens=0", 5, &all),
     ] {
         let pages = app.search_pages(query, limit).await;
