@@ -132,8 +132,8 @@ impl Store {
         }
     }
 
-    /// The next rows of such a collection, about so many: all that one round of calls has read up to where
-    /// it has read every partition. Where there is more, there is at least one, after which to go on.
+    /// The next rows of such a collection, about so many, in one order: all that was read up to where every
+    /// partition was. Where there is more, there is at least one, after which to go on.
     pub(crate) async fn gather_about<T: DeserializeOwned>(
         &self,
         pk: impl Fn(u16) -> String,
@@ -145,8 +145,32 @@ impl Store {
         let each = about.div_ceil(usize::from(SPREAD)).max(LEAST);
         let pks: Vec<String> = (0..SPREAD).map(pk).collect();
         let reads = pks.iter().map(|pk| self.slice::<T>(pk, range, each));
-        Ok(merge(try_join_all(reads).await?, usize::MAX))
+        let mut slices = try_join_all(reads).await?;
+        // Neighbours may lie in one partition, such as the copies of one message: then that one is read on alone.
+        while let Some((behind, count)) = first_end(&slices) {
+            let left = about.saturating_sub(count);
+            let (Some(slice), Some(pk)) = (slices.get_mut(behind), pks.get(behind)) else {
+                break;
+            };
+            let last = slice.rows.last().map(|row| row.key.sk.clone());
+            if left * 2 <= about || last.is_none() {
+                break;
+            }
+            let next = self.slice(pk, &range.clone().after(last), left).await?;
+            slice.rows.extend(next.rows);
+            slice.more = next.more;
+        }
+        Ok(merge(slices, usize::MAX))
     }
+}
+
+/// Which of these slices ends first, of those with more behind them, and how many rows all have up to there.
+fn first_end<T>(slices: &[ResultPage<T>]) -> Option<(usize, usize)> {
+    let ends = slices.iter().enumerate().filter(|(_, slice)| slice.more);
+    let ends = ends.filter_map(|(at, slice)| Some((slice.rows.last()?.key.sk.as_str(), at)));
+    let (end, at) = ends.min()?;
+    let rows = slices.iter().flat_map(|slice| &slice.rows);
+    Some((at, rows.filter(|row| row.key.sk.as_str() <= end).count()))
 }
 
 /// Puts slices of several partitions in one order, up to where all of them were read.
@@ -178,6 +202,23 @@ mod tests {
         };
         let rows = keys.iter().map(row).collect();
         ResultPage { rows, more }
+    }
+
+    #[test]
+    fn the_slice_that_ends_first_is_read_on() {
+        for (slices, want) in [
+            (vec![slice(&["1", "4"], false), slice(&["2"], false)], None),
+            (
+                vec![slice(&["1", "4"], true), slice(&["2", "3", "5"], false)],
+                Some((0, 4)),
+            ),
+            (
+                vec![slice(&["1", "4"], true), slice(&["2", "3"], true)],
+                Some((1, 3)),
+            ),
+        ] {
+            assert_eq!(first_end(&slices), want, "{slices:?}");
+        }
     }
 
     #[test]
