@@ -2,17 +2,19 @@
 
 mod compare;
 mod editor;
+mod listed;
 
 use askama::Template;
 use posthaste_store::ApiKey;
 
-use super::templates::{ListedTemplate, ListedVersion};
 use crate::api::encoded;
 use crate::content::{PageContent, PageResult};
 use crate::visit::PageVisit;
 use compare::Comparison;
 pub(crate) use editor::PreviewAnswer;
 use editor::VersionEditor;
+use listed::ListedVersion;
+pub(super) use listed::{ListedTemplate, iso};
 
 /// The longest name of a template or a version, in characters, by the API's rule.
 pub(super) const LONGEST_NAME: usize = 100;

@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 use url::{Url, form_urlencoded};
 
-use super::template::{LONGEST_NAME, TemplateRights};
+use super::template::{LONGEST_NAME, ListedTemplate, TemplateRights, iso};
 use crate::api::encoded;
 use crate::content::{PageContent, PageResult};
 use crate::texts;
@@ -56,36 +56,6 @@ struct TemplatesMeta {
     next: Option<String>,
 }
 
-/// A template as the API lists it.
-#[derive(Deserialize)]
-pub(super) struct ListedTemplate {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) generation: String,
-    updated_at: String,
-    pub(super) versions: Vec<ListedVersion>,
-}
-
-/// A version as the API lists it.
-#[derive(Deserialize)]
-pub(super) struct ListedVersion {
-    pub(super) id: String,
-    active: u8,
-    pub(super) name: String,
-    pub(super) subject: String,
-    updated_at: String,
-}
-
-impl ListedVersion {
-    pub(super) fn is_active(&self) -> bool {
-        self.active == 1
-    }
-
-    pub(super) fn updated(&self) -> String {
-        iso(&self.updated_at)
-    }
-}
-
 impl TemplateRow {
     fn of(template: ListedTemplate) -> Self {
         let active = template.versions.iter().find(|one| one.is_active());
@@ -98,11 +68,6 @@ impl TemplateRow {
             generation: template.generation,
         }
     }
-}
-
-/// A time of this part of the API, `2026-11-30 10:00:00` in UTC, as RFC 3339 writes it.
-fn iso(sql: &str) -> String {
-    format!("{}Z", sql.replacen(' ', "T", 1))
 }
 
 pub(crate) async fn show(visit: PageVisit) -> PageResult {
