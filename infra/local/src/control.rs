@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tokio::io::{
-    AsyncBufReadExt as _, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
+    AsyncBufReadExt as _, AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, BufReader,
 };
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
@@ -108,6 +108,8 @@ where
         Ok(words) => {
             let (progress, mut lines) = mpsc::unbounded_channel();
             let mut answer = std::pin::pin!(answer(words, progress));
+            let mut gone = std::pin::pin!(is_gone(reader));
+            let mut is_long = false;
             loop {
                 // Lines first: those of a command that has ended come before its reply.
                 tokio::select! {
@@ -118,7 +120,9 @@ where
                         if sent.is_err() {
                             return;
                         }
+                        is_long = true;
                     }
+                    () = &mut gone, if is_long => return,
                     reply = &mut answer => {
                         while let Ok(progress) = lines.try_recv() {
                             let _ = send(&mut write, &HostLine::Progress { progress }).await;
@@ -135,6 +139,12 @@ where
     };
     // The client may have been stopped; the command is done all the same.
     let _ = send(&mut write, &HostLine::Reply(reply)).await;
+}
+
+/// Resolves when the client has closed its end.
+async fn is_gone(mut reader: impl AsyncRead + Unpin) {
+    let mut bytes = [0; 256];
+    while let Ok(1..) = reader.read(&mut bytes).await {}
 }
 
 async fn send(write: &mut (impl AsyncWrite + Unpin), line: &HostLine) -> io::Result<()> {
@@ -179,6 +189,31 @@ mod tests {
     use tokio::sync::oneshot;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_long_command_ends_when_its_client_is_gone() {
+        let (client, host) = UnixStream::pair().unwrap();
+        let (kept, stopped) = oneshot::channel::<()>();
+        let kept = std::sync::Mutex::new(Some(kept));
+        let answer = |_: Vec<String>, progress: ProgressSender| {
+            let kept = kept.lock().unwrap().take();
+            async move {
+                progress.send("begun".to_owned()).unwrap();
+                // It says nothing more, and never ends by itself.
+                let _work = kept;
+                std::future::pending().await
+            }
+        };
+        let ask = async move {
+            let mut client = BufReader::new(client);
+            client.write_all(b"[\"posthaste\"]\n").await.unwrap();
+            let mut line = String::new();
+            client.read_line(&mut line).await.unwrap();
+            assert_eq!(line, "{\"progress\":\"begun\"}\n");
+        };
+        let ((), ()) = tokio::join!(converse(host, answer), ask);
+        assert!(stopped.await.is_err(), "the work is dropped");
+    }
 
     #[tokio::test]
     async fn a_command_line_comes_back_as_its_reply_until_the_host_stops() {
