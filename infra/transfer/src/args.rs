@@ -72,10 +72,21 @@ pub struct Import {
     pub without_keys: bool,
 }
 
+impl Import {
+    /// The folder of what is read from a service into the account of this id.
+    pub(crate) fn state_of_service(&self, account: &str) -> PathBuf {
+        let own = || {
+            let parent = self.state_in.clone().unwrap_or_default();
+            parent.join(format!("posthaste-import-{account}"))
+        };
+        self.state.clone().unwrap_or_else(own)
+    }
+}
+
 /// Write an account down as JSON lines and CSV, in the fields of the API
 ///
-/// `posthaste import --from FOLDER` reads it. It has no secrets: not those of keys, of webhooks and of domains. It has
-/// the addresses of all lists.
+/// `posthaste import --from FOLDER` reads it. It has no secrets of keys, of webhooks and of domains, but the URLs of
+/// webhooks with what is in them, and the addresses of all lists.
 #[derive(Clone, Debug, Args)]
 pub struct Export {
     /// Folder to write to; it must be empty or not there

@@ -1,7 +1,8 @@
 //! The CSV beside each file of JSON lines (RFC 4180).
 
-use std::fs::File;
+use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use serde_json::Value;
@@ -28,7 +29,9 @@ pub(crate) fn write_all(folder: &AccountFolder) -> io::Result<()> {
 /// # Errors
 /// When a file cannot be read or written.
 fn convert(lines: &Path, csv: &Path, columns: &[&str]) -> io::Result<()> {
-    let mut out = BufWriter::new(File::create(csv)?);
+    let mut options = OpenOptions::new();
+    let options = options.create(true).truncate(true).write(true).mode(0o600);
+    let mut out = BufWriter::new(options.open(csv)?);
     out.write_all(columns.join(",").as_bytes())?;
     out.write_all(b"\r\n")?;
     for item in Lines::open(lines)? {
@@ -45,18 +48,22 @@ fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
         Some(Value::String(text)) => quoted(text),
+        Some(Value::Number(number)) => number.to_string(),
         Some(other) => quoted(&other.to_string()),
     }
 }
 
-/// The text, in quotes where it has what CSV itself uses.
+/// The text, in quotes where it has what CSV itself uses. A spreadsheet runs a cell that begins like a formula, and what
+/// is in one comes from strangers: an apostrophe before it makes it a text. JSON lines, which an import reads, have the
+/// text as it is.
 fn quoted(text: &str) -> String {
-    let is_plain = !text.contains(['"', ',', '\r', '\n']) && text.trim() == text;
-    if is_plain {
-        text.to_owned()
-    } else {
-        format!("\"{}\"", text.replace('"', "\"\""))
+    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
+    let is_plain = !text.contains(['"', ',', '\r', '\n', '\'']) && text.trim() == text;
+    if is_plain && !is_formula {
+        return text.to_owned();
     }
+    let mark = if is_formula { "'" } else { "" };
+    format!("\"{mark}{}\"", text.replace('"', "\"\""))
 }
 
 #[cfg(test)]
@@ -72,6 +79,10 @@ mod tests {
             ("say \"so\"", "\"say \"\"so\"\"\""),
             ("two\r\nlines", "\"two\r\nlines\""),
             (" blank", "\" blank\""),
+            ("=1+1", "\"'=1+1\""),
+            ("@x", "\"'@x\""),
+            ("-a", "\"'-a\""),
+            ("\t+", "\"'\t+\""),
         ] {
             assert_eq!(quoted(text), want);
         }
@@ -80,6 +91,7 @@ mod tests {
             "\"[\"\"a\"\",1]\""
         );
         assert_eq!(cell(Some(&serde_json::json!(null))), "");
+        assert_eq!(cell(Some(&serde_json::json!(-5))), "-5");
     }
 
     #[test]

@@ -2,15 +2,19 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, BufWriter, Seek as _, SeekFrom, Write as _};
-use std::os::unix::fs::DirBuilderExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::json_text;
 use crate::part::AccountPart;
 
 /// Bytes of a line: a template with all its versions.
-const LONGEST_LINE: usize = 64 << 20;
+pub(crate) const LONGEST_LINE: usize = 64 << 20;
+
+/// Bytes of a longer line that are kept, for its name.
+const HEAD: usize = 4 << 10;
 
 /// A folder with the parts of one account.
 #[derive(Clone, Debug)]
@@ -24,13 +28,19 @@ impl AccountFolder {
         Self { path }
     }
 
-    /// Makes the folder, which only its owner can read: addresses and their reasons are in it.
+    /// Makes the folder, which only its owner can read: addresses and their reasons are in it. One that is there
+    /// stays as it is.
     pub(crate) fn create(path: PathBuf) -> io::Result<Self> {
         fs::DirBuilder::new()
             .recursive(true)
             .mode(0o700)
             .create(&path)?;
         Ok(Self { path })
+    }
+
+    /// Takes others' rights off a folder that was there before.
+    pub(crate) fn protect(&self) -> io::Result<()> {
+        fs::set_permissions(&self.path, fs::Permissions::from_mode(0o700))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -66,6 +76,7 @@ impl LineWriter {
             .create(true)
             .truncate(false)
             .write(true)
+            .mode(0o600)
             .open(path)?;
         file.set_len(bytes)?;
         file.seek(SeekFrom::End(0))?;
@@ -110,11 +121,48 @@ pub(crate) struct Line {
     pub(crate) bytes: Vec<u8>,
     /// Where the next one begins.
     pub(crate) end: u64,
+    /// Whether it has an end.
+    pub(crate) is_ended: bool,
+    /// Whether `bytes` are only its first ones.
+    is_cut: bool,
+}
+
+/// Why a line has no item.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum LineFault {
+    #[error("it is not JSON")]
+    NotJson,
+    #[error("it exceeds {LONGEST_LINE} bytes")]
+    TooLong,
 }
 
 impl Line {
-    pub(crate) fn value(&self) -> serde_json::Result<Value> {
-        serde_json::from_slice(&self.bytes)
+    pub(crate) fn value(&self) -> Result<Value, LineFault> {
+        if self.is_cut {
+            return Err(LineFault::TooLong);
+        }
+        json_text::parse(&self.bytes).ok_or(LineFault::NotJson)
+    }
+
+    /// What a report calls the line: its number, and the first of these names that its beginning has.
+    pub(crate) fn label(&self, number: usize) -> String {
+        const NAMES: [&str; 5] = ["email", "name", "id", "url", "hostname"];
+        const LONGEST: usize = 100;
+        let head = self.bytes.get(..self.bytes.len().min(HEAD));
+        let head = String::from_utf8_lossy(head.unwrap_or_default());
+        let named = NAMES.iter().filter_map(|name| {
+            let (before, value) = head.split_once(&format!("\"{name}\""))?;
+            let value = value.trim_start().strip_prefix(':')?.trim_start();
+            let (value, _) = value.strip_prefix('"')?.split_once('"')?;
+            (!value.is_empty()).then_some((before.len(), value))
+        });
+        let named = named
+            .min()
+            .map(|(_, name)| posthaste_model::cut(name, LONGEST));
+        match named {
+            Some(named) => format!("line {number} ({named})"),
+            None => format!("line {number}"),
+        }
     }
 }
 
@@ -138,32 +186,36 @@ impl Lines {
     }
 
     fn read(&mut self) -> io::Result<Option<Line>> {
-        let mut bytes = Vec::new();
-        loop {
+        let (mut bytes, mut is_cut, mut is_ended) = (Vec::new(), false, false);
+        let start = self.at;
+        while !is_ended {
             let buffer = self.reader.fill_buf()?;
             if buffer.is_empty() {
                 break;
             }
             let end = buffer.iter().position(|byte| *byte == b'\n');
             let taken = end.map_or(buffer.len(), |end| end + 1);
-            let line = buffer.get(..end.unwrap_or(taken)).unwrap_or_default();
-            bytes.extend_from_slice(line);
+            if !is_cut {
+                let line = buffer.get(..end.unwrap_or(taken)).unwrap_or_default();
+                bytes.extend_from_slice(line);
+            }
             self.reader.consume(taken);
             self.at += taken as u64;
             if bytes.len() > LONGEST_LINE {
-                let why = format!("a line exceeds {LONGEST_LINE} bytes");
-                return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+                bytes.truncate(HEAD);
+                bytes.shrink_to_fit();
+                is_cut = true;
             }
-            if end.is_some() {
-                return Ok(Some(Line {
-                    bytes,
-                    end: self.at,
-                }));
-            }
+            is_ended = end.is_some();
         }
         // A last line without an end counts: an editor may have cut it off.
         let end = self.at;
-        Ok((!bytes.is_empty()).then_some(Line { bytes, end }))
+        Ok((end > start).then_some(Line {
+            bytes,
+            end,
+            is_ended,
+            is_cut,
+        }))
     }
 }
 

@@ -1,17 +1,16 @@
 //! What an import has done so far, so that it goes on where it was stopped and takes only what changed.
 //!
 //! One line of JSON for each step, appended to `journal.jsonl` after the step: a process that is killed between the
-//! two repeats the step, which changes nothing. A line that was cut off by a kill is dropped.
+//! two repeats the step, which changes nothing. A last line that was cut off by a kill is dropped.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
-use data_encoding::HEXLOWER;
 use posthaste_model::KeyId;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
 use crate::folder::Lines;
 
@@ -48,6 +47,8 @@ enum JournalLine {
     Group { from: i64, to: i64 },
     /// A key is made next, whose secret is shown when the run is over.
     Key { part: String, id: KeyId },
+    /// What was read is read anew by the next run.
+    Planned,
     /// Everything was read and written: the next run begins anew.
     Finished,
 }
@@ -76,6 +77,12 @@ pub(crate) enum JournalFault {
     Locked(PathBuf),
     #[error("{0} holds the import of {1} into the account {2}: name another folder with --state")]
     Other(PathBuf, String, String),
+    #[error("{0} has files that are not those of an import: name another folder with --state")]
+    Foreign(PathBuf),
+    #[error(
+        "{0}, line {1}, is no step of an import: name another folder with --state, or remove this one"
+    )]
+    Line(PathBuf, usize),
     #[error("{0}: {1}")]
     Folder(PathBuf, io::Error),
 }
@@ -92,65 +99,93 @@ pub(crate) struct ImportJournal {
     items: BTreeMap<(String, String), String>,
     groups: BTreeMap<i64, i64>,
     keys: BTreeSet<(String, KeyId)>,
-    path: PathBuf,
 }
 
 impl ImportJournal {
-    /// The journal of a folder, for this import.
+    /// The journal of a folder, for this import. A folder with other files, and a journal of another import, are left as
+    /// they are.
     pub(crate) fn open(folder: &Path, from: &str, to: &str) -> Result<Self, JournalFault> {
         let path = folder.join(FILE);
         let failed = |error| JournalFault::Folder(path.clone(), error);
-        let mut journal = Self::default();
-        let mut end = 0;
-        for line in Lines::open(&path).map_err(failed)? {
-            let line = line.map_err(failed)?;
-            let Ok(step) = serde_json::from_slice(&line.bytes) else {
-                break;
-            };
-            journal.note(step);
-            end = line.end;
-        }
-        let file = OpenOptions::new()
-            .create(true)
-            .truncate(false)
-            .write(true)
-            .open(&path)
-            .map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(JournalFault::Locked(folder.to_owned())),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-        }
-        if file.metadata().map_err(failed)?.len() > end {
-            file.set_len(end).map_err(failed)?;
-        }
-        drop(file);
-        let file = OpenOptions::new()
-            .append(true)
-            .open(&path)
-            .map_err(failed)?;
-        if file.try_lock().is_err() {
-            return Err(JournalFault::Locked(folder.to_owned()));
-        }
-        journal.file = Some(file);
-        journal.path.clone_from(&path);
-        match &journal.import {
-            Some((own_from, own_to)) if own_from != from || own_to != to => {
-                return Err(JournalFault::Other(
-                    folder.to_owned(),
-                    own_from.clone(),
-                    own_to.clone(),
-                ));
+        let (mut journal, file) = match Self::load(folder, from, to)? {
+            Some((journal, file, end)) => {
+                if file.metadata().map_err(failed)?.len() > end {
+                    file.set_len(end).map_err(failed)?;
+                }
+                (journal, file)
             }
-            Some(_) => {}
-            None => journal
-                .step(JournalLine::Import {
-                    from: from.to_owned(),
-                    to: to.to_owned(),
-                })
-                .map_err(failed)?,
+            None => {
+                let mut options = OpenOptions::new();
+                let file = options.create_new(true).append(true).mode(0o600);
+                let file = file.open(&path).map_err(failed)?;
+                lock(folder, &path, &file)?;
+                (Self::default(), file)
+            }
+        };
+        journal.file = Some(file);
+        if journal.import.is_none() {
+            let (from, to) = (from.to_owned(), to.to_owned());
+            let step = JournalLine::Import { from, to };
+            journal.step(step).map_err(failed)?;
         }
         Ok(journal)
+    }
+
+    /// The steps of an import so far, for a plan: nothing is stored.
+    pub(crate) fn peek(folder: &Path, from: &str, to: &str) -> Result<Self, JournalFault> {
+        let found = Self::load(folder, from, to)?;
+        Ok(found.map(|(journal, ..)| journal).unwrap_or_default())
+    }
+
+    /// The steps of a journal, its locked file, and where its last whole line ends; `None` for an empty folder.
+    fn load(
+        folder: &Path,
+        from: &str,
+        to: &str,
+    ) -> Result<Option<(Self, File, u64)>, JournalFault> {
+        let path = folder.join(FILE);
+        let failed = |error| JournalFault::Folder(path.clone(), error);
+        let opened = OpenOptions::new().read(true).append(true).open(&path);
+        let file = match opened {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let entries = folder.read_dir().map_err(failed)?;
+                let is_empty = entries.into_iter().next().is_none();
+                return if is_empty {
+                    Ok(None)
+                } else {
+                    Err(JournalFault::Foreign(folder.to_owned()))
+                };
+            }
+            Err(error) => return Err(failed(error)),
+        };
+        lock(folder, &path, &file)?;
+        let first = JournalLine::Import {
+            from: from.to_owned(),
+            to: to.to_owned(),
+        };
+        let first = serde_json::to_vec(&first).map_err(|error| failed(error.into()))?;
+        let (mut journal, mut end) = (Self::default(), 0);
+        for (number, line) in Lines::open(&path).map_err(failed)?.enumerate() {
+            let line = line.map_err(failed)?;
+            // The line that a kill cut off.
+            if !line.is_ended && (number > 0 || first.starts_with(&line.bytes)) {
+                break;
+            }
+            match (number, serde_json::from_slice(&line.bytes)) {
+                (0, Ok(step @ JournalLine::Import { .. })) if line.is_ended => journal.note(step),
+                (0, _) => return Err(JournalFault::Foreign(folder.to_owned())),
+                (_, Ok(step)) => journal.note(step),
+                (_, Err(_)) => return Err(JournalFault::Line(path, number + 1)),
+            }
+            end = line.end;
+        }
+        match &journal.import {
+            Some((own_from, own_to)) if own_from != from || own_to != to => Err(
+                JournalFault::Other(folder.to_owned(), own_from.clone(), own_to.clone()),
+            ),
+            _ => Ok(Some((journal, file, end))),
+        }
     }
 
     /// The same steps, none of which are stored from here on: for a plan.
@@ -185,6 +220,7 @@ impl ImportJournal {
             JournalLine::Key { part, id } => {
                 self.keys.insert((part, id));
             }
+            JournalLine::Planned => self.done.clear(),
             JournalLine::Finished => {
                 self.done.clear();
                 self.keys.clear();
@@ -275,29 +311,23 @@ impl ImportJournal {
         self.step(JournalLine::Key { part, id })
     }
 
+    /// A plan was made of what was read. The import that was stopped before it stays as it is.
+    pub(crate) fn note_planned(&mut self) -> io::Result<()> {
+        self.step(JournalLine::Planned)
+    }
+
     /// The run is over.
     pub(crate) fn finish(&mut self) -> io::Result<()> {
         self.step(JournalLine::Finished)
     }
 }
 
-/// The digest of bytes, as the journal stores it.
-pub(crate) fn digest(bytes: &[u8]) -> String {
-    HEXLOWER.encode(&Sha256::digest(bytes))
-}
-
-/// The digest of bytes that come piece by piece.
-#[derive(Clone, Default)]
-pub(crate) struct RunningDigest(Sha256);
-
-impl RunningDigest {
-    pub(crate) fn push(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    /// Of what came so far.
-    pub(crate) fn text(&self) -> String {
-        HEXLOWER.encode(&self.0.clone().finalize())
+/// Takes the lock of a journal's file.
+fn lock(folder: &Path, path: &Path, file: &File) -> Result<(), JournalFault> {
+    match file.try_lock() {
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(JournalFault::Locked(folder.to_owned())),
+        Err(TryLockError::Error(error)) => Err(JournalFault::Folder(path.to_owned(), error)),
     }
 }
 

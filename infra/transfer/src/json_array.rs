@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use crate::json_text;
+
 /// Bytes of one item.
 const LONGEST_ITEM: usize = 16 << 20;
 
@@ -74,7 +76,7 @@ impl ArrayItems {
                 self.in_item(byte);
             }
             Position::Item if self.ends(byte) => {
-                let item = serde_json::from_slice(&self.item).map_err(|_| ArrayFault::Item)?;
+                let item = json_text::parse(&self.item).ok_or(ArrayFault::Item)?;
                 found.push(item);
                 self.item.clear();
                 self.position = if byte == b']' {

@@ -10,7 +10,7 @@
 //! |---|---|
 //! | `part` | the parts of an account, their files and columns |
 //! | `service`, `source`, `pace` | calls: by HTTP or in this process, again, and how long to wait |
-//! | `json_array`, `folder`, `csv`, `journal` | bytes: lists as they arrive, files, steps |
+//! | `json_array`, `json_text`, `folder`, `csv`, `journal`, `digest` | bytes: lists as they arrive, files, steps |
 //! | `read`, `write` | the two halves |
 //! | `check` | what a template has that is read otherwise here |
 //! | `report` | what is printed in the end |
@@ -18,9 +18,12 @@
 mod args;
 mod check;
 mod csv;
+mod digest;
+mod error;
 mod folder;
 mod journal;
 mod json_array;
+mod json_text;
 mod pace;
 mod part;
 mod read;
@@ -30,24 +33,24 @@ mod source;
 mod write;
 
 use std::collections::BTreeMap;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
 use axum::Router;
 use posthaste_model::{Clock, Entropy};
-use posthaste_store::{Account, Store, StoreError};
+use posthaste_store::{Account, Store};
 
 pub use args::{Export, Import, ImportSource};
+pub use error::TransferError;
 pub use report::{NotTaken, PartCounts, RecordChange, ShownKey, TransferReport};
 pub use source::{Pause, Progress, Waiting};
 
 use folder::{AccountFolder, Lines};
-use journal::{ImportJournal, JournalFault};
+use journal::ImportJournal;
 use part::AccountPart;
 use read::{AccountReader, account_of, username};
-use service::{BadAddress, Here, Remote, Service};
-use source::SourceApi;
+use service::{Here, Remote, Service};
+use source::{ReadFault, SourceApi};
 use write::{AccountWriter, WriteOptions};
 
 /// What an import and an export work with.
@@ -62,58 +65,6 @@ pub struct TransferTools {
     pub api: Router,
     pub pause: Pause,
     pub progress: Progress,
-}
-
-/// Why a transfer ended before its end.
-#[derive(Debug, thiserror::Error)]
-pub enum TransferError {
-    /// The command line names what cannot be.
-    #[error("{0}")]
-    Usage(String),
-    /// The state of a folder does not allow it.
-    #[error("{0}")]
-    Refused(String),
-    /// The other service refuses the key.
-    #[error("the other service refuses the key: {0}")]
-    Key(String),
-    /// A file cannot be read or written.
-    #[error("a file of the folder: {0}")]
-    File(#[from] io::Error),
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A function of this service fails.
-    #[error("the account cannot be written to: {0}")]
-    Target(String),
-}
-
-impl TransferError {
-    /// The exit code: 1 for a table or a file that fails, 2 for a wrong command line, 4 for what the present state does
-    /// not allow.
-    pub fn exit_code(&self) -> u8 {
-        match self {
-            Self::File(_) | Self::Store(_) | Self::Target(_) => 1,
-            Self::Usage(_) => 2,
-            Self::Refused(_) | Self::Key(_) => 4,
-        }
-    }
-}
-
-impl From<JournalFault> for TransferError {
-    fn from(fault: JournalFault) -> Self {
-        match fault {
-            JournalFault::Folder(path, error) => Self::File(io::Error::new(
-                error.kind(),
-                format!("{}: {error}", path.display()),
-            )),
-            JournalFault::Locked(_) | JournalFault::Other(..) => Self::Refused(fault.to_string()),
-        }
-    }
-}
-
-impl From<BadAddress> for TransferError {
-    fn from(error: BadAddress) -> Self {
-        Self::Usage(error.to_string())
-    }
 }
 
 /// Reads an account into a folder.
@@ -131,6 +82,7 @@ pub async fn export(
             "{path} is not empty: name another folder"
         )));
     }
+    folder.protect()?;
     let here = Here::new(tools.api.clone(), Arc::clone(&tools.account));
     let mut journal = ImportJournal::default();
     let source = source(tools, Service::Here(here));
@@ -166,10 +118,10 @@ pub async fn import(
     let (folder, mut journal, mut subusers) = match &import.from {
         ImportSource::Folder(path) => {
             if !path.is_dir() {
-                let why = format!(
-                    "{} is neither a folder nor an https:// address",
-                    path.display()
-                );
+                // An address without its https:// may have a password in it.
+                let name = path.to_string_lossy();
+                let name = if name.contains('@') { "--from" } else { &name };
+                let why = format!("{name} is neither a folder nor an https:// address");
                 return Err(TransferError::Usage(why));
             }
             let folder = AccountFolder::at(path.clone());
@@ -182,28 +134,28 @@ pub async fn import(
             })?;
             let remote = Remote::new(address, key)?;
             let id = &tools.account.id;
-            let own = || {
-                let parent = import.state_in.clone().unwrap_or_default();
-                parent.join(format!("posthaste-import-{id}"))
-            };
-            let state = import.state.clone().unwrap_or_else(own);
+            let state = import.state_of_service(id.as_str());
+            let mut source = source(tools, Service::Remote(remote));
+            greet(&mut source).await?;
             let folder = AccountFolder::create(state)?;
             let from = address.as_str();
             let mut journal = ImportJournal::open(folder.path(), from, id.as_str())?;
+            folder.protect()?;
             if journal.is_resumed() {
                 tools
                     .progress
                     .say("going on where the last run was stopped");
             }
             let reading = Reading {
-                source: source(tools, Service::Remote(remote)),
+                source,
                 folder: folder.clone(),
                 store: None,
             };
             let subusers = read_all(reading, &mut journal, &mut report).await?;
             if import.dry_run {
-                // A plan says what there is when it is made.
-                journal.finish()?;
+                // A plan says what there is when it is made; the keys of an import that was stopped are still to be
+                // shown by the next one.
+                journal.note_planned()?;
                 journal = journal.detached();
             }
             (folder, journal, subusers)
@@ -235,10 +187,25 @@ fn folder_journal(
         if !state.is_dir() {
             return Ok(ImportJournal::default());
         }
-        return Ok(ImportJournal::open(&state, "a folder", id.as_str())?.detached());
+        return Ok(ImportJournal::peek(&state, "a folder", id.as_str())?);
     }
     let state = AccountFolder::create(state)?;
-    Ok(ImportJournal::open(state.path(), "a folder", id.as_str())?)
+    let journal = ImportJournal::open(state.path(), "a folder", id.as_str())?;
+    state.protect()?;
+    Ok(journal)
+}
+
+/// Ends what cannot be read at all, after the attempts of one call and before anything is written.
+async fn greet(source: &mut SourceApi) -> Result<(), TransferError> {
+    source.progress().say("asking the other service");
+    match source.greet().await {
+        Ok(()) => Ok(()),
+        Err(ReadFault::Key(why)) => Err(TransferError::Key(why)),
+        Err(ReadFault::Folder(error)) => Err(error.into()),
+        Err(fault @ (ReadFault::Refused(..) | ReadFault::Broken(_))) => {
+            Err(TransferError::Source(fault.to_string()))
+        }
+    }
 }
 
 fn source(tools: &TransferTools, service: Service) -> SourceApi {
@@ -259,7 +226,7 @@ async fn read_all(
     journal: &mut ImportJournal,
     report: &mut TransferReport,
 ) -> Result<BTreeMap<String, TransferReport>, TransferError> {
-    let dry_run = report.dry_run;
+    let (dry_run, is_resumed) = (report.dry_run, journal.is_resumed());
     let mut reader = AccountReader {
         source: reading.source,
         folder: reading.folder,
@@ -269,6 +236,12 @@ async fn read_all(
         store: reading.store,
     };
     reader.read().await?;
+    if !reader.source.has_answered() && !is_resumed {
+        reader.journal.note_planned()?;
+        let why = reader.report.not_taken.first();
+        let why = why.map_or_else(String::new, |one| format!(": {}: {}", one.what, one.reason));
+        return Err(TransferError::Source(format!("it refuses every call{why}")));
+    }
     let mut subusers = BTreeMap::new();
     for line in Lines::open(&reader.folder.file(AccountPart::Subusers))? {
         let Ok(item) = line?.value() else { continue };

@@ -27,6 +27,8 @@ pub(crate) enum Attempted {
     Limited(Option<Duration>),
     /// No answer, a broken one, or a 5xx: in words.
     Broken(String),
+    /// An answer that does not end in time, or that is too large: it costs as much as three of the others.
+    Costly(String),
     /// An answer that another attempt would get too: in words.
     Refused(StatusCode, String),
 }
@@ -41,7 +43,9 @@ pub(crate) enum NextAttempt {
 /// The attempts of one call.
 #[derive(Debug, Default)]
 pub(crate) struct CallAttempts {
+    /// What failed attempts weigh.
     broken: u32,
+    failures: u32,
     limited: u32,
 }
 
@@ -60,14 +64,18 @@ impl CallAttempts {
                 let wait = wait.unwrap_or(UNNAMED_WAIT);
                 NextAttempt::After(wait.clamp(Duration::from_secs(1), LONGEST_WAIT))
             }
-            Attempted::Broken(why) => {
-                self.broken += 1;
-                if self.broken >= ATTEMPTS {
-                    return NextAttempt::GiveUp(format!("{why} ({ATTEMPTS} attempts)"));
-                }
-                NextAttempt::After(Duration::from_secs(1 << (self.broken - 1)))
-            }
+            Attempted::Broken(why) => self.failed(1, why),
+            Attempted::Costly(why) => self.failed(ATTEMPTS / 2, why),
         }
+    }
+
+    fn failed(&mut self, weight: u32, why: String) -> NextAttempt {
+        self.broken += weight;
+        self.failures += 1;
+        if self.broken >= ATTEMPTS {
+            return NextAttempt::GiveUp(format!("{why} ({} attempts)", self.failures));
+        }
+        NextAttempt::After(Duration::from_secs(1 << (self.broken - 1)))
     }
 }
 
@@ -173,6 +181,12 @@ mod tests {
         };
         assert_eq!(waits, [1, 2, 4, 8, 16]);
         assert_eq!(last, "no answer (6 attempts)");
+        let mut costly = CallAttempts::default();
+        let next = costly.after(Attempted::Costly("no end".to_owned()));
+        assert_eq!(next, NextAttempt::After(Duration::from_secs(4)));
+        let next = costly.after(Attempted::Costly("no end".to_owned()));
+        let why = "no end (2 attempts)".to_owned();
+        assert_eq!(next, NextAttempt::GiveUp(why));
         let mut limited = CallAttempts::default();
         for _ in 0..MOST_LIMITED {
             let next = limited.after(Attempted::Limited(Some(Duration::ZERO)));

@@ -1,5 +1,6 @@
 //! Reads an account into a folder, part by part.
 
+mod bounds;
 mod lists;
 mod settings;
 mod templates;
@@ -17,6 +18,8 @@ use crate::journal::ImportJournal;
 use crate::part::{AccountPart, LEFT_BEHIND};
 use crate::report::TransferReport;
 use crate::source::{ReadFault, SourceApi};
+
+use bounds::{ENDLESS, ListInMemory, PageEnd};
 
 /// Items of a page, as the v3 API gives at most (API facts, "Pagination").
 const PAGE: usize = 500;
@@ -45,9 +48,8 @@ impl AccountReader<'_> {
             self.source.progress().say(format!("reading {name}"));
             match self.read_part(part).await {
                 Ok(()) => self.journal.note_read(&name)?,
-                Err(ReadFault::Key(why)) => return Err(TransferError::Key(why)),
                 Err(ReadFault::Folder(error)) => return Err(error.into()),
-                Err(fault @ (ReadFault::Refused(..) | ReadFault::Broken(_))) => {
+                Err(fault) => {
                     let what = format!("{name}: all that was not read");
                     self.report.refuse(what, fault.to_string());
                 }
@@ -66,7 +68,7 @@ impl AccountReader<'_> {
     async fn read_part(&mut self, part: AccountPart) -> Result<(), ReadFault> {
         match part {
             AccountPart::Domains => {
-                let items = self.pages("/v3/whitelabel/domains?", 50).await?;
+                let items = self.pages(part, "/v3/whitelabel/domains?", 50).await?;
                 self.replace(part, &items)
             }
             AccountPart::Senders => {
@@ -127,37 +129,61 @@ impl AccountReader<'_> {
         Ok(())
     }
 
-    /// A list that comes in pages by `limit` and `offset`, up to a page without items; a service that knows no pages
-    /// gives the same again.
-    async fn pages(&mut self, path: &str, limit: usize) -> Result<Vec<Value>, ReadFault> {
-        let mut all: Vec<Value> = Vec::new();
-        let mut last = Vec::new();
+    /// A list that comes in pages by `limit` and `offset`, up to a page without other items; a service that knows no
+    /// pages gives the same again.
+    async fn pages(
+        &mut self,
+        part: AccountPart,
+        path: &str,
+        limit: usize,
+    ) -> Result<Vec<Value>, ReadFault> {
+        let mut all = ListInMemory::default();
+        let mut offset = 0;
         loop {
-            let offset = all.len();
             let page = format!("{path}limit={limit}&offset={offset}");
             let items = self.source.items(&page).await?;
-            if items.is_empty() || items == last {
-                return Ok(all);
+            let count = items.len();
+            offset += count;
+            match all.add(items, self.source.last_bytes()) {
+                PageEnd::More if count <= limit => {}
+                PageEnd::More | PageEnd::Last => return Ok(all.items),
+                PageEnd::Endless => return Ok(self.cut_off(part, all)),
             }
-            all.extend(items.iter().cloned());
-            if items.len() > limit {
-                return Ok(all);
-            }
-            last = items;
         }
     }
 
+    /// What was read of a list that has no end.
+    fn cut_off(&mut self, part: AccountPart, list: ListInMemory) -> Vec<Value> {
+        let what = format!(
+            "{}: what follows {} items",
+            self.name(part),
+            list.items.len()
+        );
+        self.report.refuse(what, ENDLESS);
+        list.items
+    }
+
     async fn subusers(&mut self) -> Result<Vec<Value>, ReadFault> {
-        let mut all = self.pages("/v3/subusers?", PAGE).await?;
+        let mut all = self
+            .pages(AccountPart::Subusers, "/v3/subusers?", PAGE)
+            .await?;
         for subuser in &mut all {
             let Some(name) = username(subuser) else {
                 continue;
             };
+            if !is_username(&name) {
+                continue;
+            }
             let path = format!("/v3/subusers/{}/credits", in_path(&name));
             let credits = match self.source.value(&path).await {
                 Ok(credits) => credits,
                 // Not every plan has them.
                 Err(ReadFault::Refused(..)) => continue,
+                Err(fault @ ReadFault::Broken(_)) => {
+                    let what = format!("subusers: the credits of {name}");
+                    self.report.refuse(what, fault.to_string());
+                    continue;
+                }
                 Err(fault) => return Err(fault),
             };
             if let Some(subuser) = subuser.as_object_mut() {
@@ -205,7 +231,6 @@ impl AccountReader<'_> {
         for (what, path, name, reason) in LEFT_BEHIND {
             let found = match self.source.value(path).await {
                 Ok(found) => found,
-                Err(ReadFault::Key(why)) => return Err(TransferError::Key(why)),
                 Err(ReadFault::Folder(error)) => return Err(error.into()),
                 // Not part of the plan, or of the key's scopes: whether there are any is unknown.
                 Err(ReadFault::Refused(status, _)) if is_absent(status) => continue,
@@ -235,7 +260,6 @@ fn is_absent(status: StatusCode) -> bool {
         status,
         StatusCode::NOT_FOUND
             | StatusCode::FORBIDDEN
-            | StatusCode::UNAUTHORIZED
             | StatusCode::BAD_REQUEST
             | StatusCode::METHOD_NOT_ALLOWED
     )

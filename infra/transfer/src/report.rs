@@ -142,6 +142,7 @@ impl TransferReport {
     pub fn text(&self) -> String {
         let mut lines = Vec::new();
         self.write(&mut lines);
+        let lines: Vec<String> = lines.iter().map(|line| shown(line)).collect();
         lines.join("\n")
     }
 
@@ -233,6 +234,20 @@ impl TransferReport {
     }
 }
 
+/// A line as a terminal may show it: what would steer it, or turn the order of its characters, is escaped.
+pub(crate) fn shown(line: &str) -> String {
+    let turns = |c: char| matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    let mut out = String::with_capacity(line.len());
+    for c in line.chars() {
+        if c.is_control() || turns(c) {
+            out.extend(c.escape_default());
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 fn section(lines: &mut Vec<String>, head: &str, items: impl Iterator<Item = String>) {
     let mut items = items.peekable();
     if items.peek().is_some() {
@@ -250,6 +265,17 @@ fn row(cells: [&str; 6]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_steers_the_terminal_that_shows_it() {
+        let mut report = TransferReport::of("ada", false);
+        report
+            .notes
+            .push("name \u{1b}[31m\nred\u{9b}m \u{202e}ü".to_owned());
+        let text = report.text();
+        let want = r"  name \u{1b}[31m\nred\u{9b}m \u{202e}ü";
+        assert!(text.ends_with(want), "{text}");
+    }
 
     #[test]
     fn a_report_has_only_what_there_is_to_say() {

@@ -15,9 +15,14 @@ use serde_json::Value;
 use tower::ServiceExt as _;
 use url::Url;
 
+use crate::json_text;
+
 /// How long the connection, and each part of an answer, may take.
 const CONNECT: Duration = Duration::from_secs(15);
 const SILENCE: Duration = Duration::from_secs(90);
+
+/// What is said of an error that is a page of HTML.
+pub(crate) const BROWSER_PAGE: &str = "a page for browsers";
 
 /// Where calls go.
 #[derive(Clone)]
@@ -50,11 +55,22 @@ pub(crate) struct Reply {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     body: ReplyBody,
+    /// What no text of it may repeat.
+    secret: Option<Arc<str>>,
 }
 
 enum ReplyBody {
     Remote(reqwest::Response),
     Here(Body),
+}
+
+/// Why a body is not read whole.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum BodyFault {
+    #[error("{0}")]
+    Broken(String),
+    #[error("the answer exceeds {0} bytes")]
+    TooLarge(usize),
 }
 
 /// The address is none that calls can be made to.
@@ -65,13 +81,15 @@ pub(crate) struct BadAddress(String);
 impl Remote {
     /// The service at this address, with or without `/v3` at its end.
     pub(crate) fn new(address: &str, key: &str) -> Result<Self, BadAddress> {
-        let bad = |why: &str| BadAddress(format!("{address} is no address of an API: {why}"));
+        // The address is not repeated: it may have a password or a key in it.
+        let bad = |why: &str| BadAddress(format!("--from is no address of an API: {why}"));
         let url = Url::parse(address).map_err(|error| bad(&error.to_string()))?;
         if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
-            return Err(bad("it begins with https:// or http:// and a host"));
+            return Err(bad("one begins with https:// or http:// and a host"));
         }
-        if !url.username().is_empty() || url.password().is_some() || url.query().is_some() {
-            return Err(bad("it has no user, password or query"));
+        let has_user = !url.username().is_empty() || url.password().is_some();
+        if has_user || url.query().is_some() || url.fragment().is_some() {
+            return Err(bad("one has no user, password or query"));
         }
         if key.is_empty() || !key.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(BadAddress("the API key is no key".to_owned()));
@@ -160,6 +178,7 @@ impl Here {
             status: head.status,
             headers: head.headers,
             body: ReplyBody::Here(body),
+            secret: None,
         })
     }
 }
@@ -196,6 +215,7 @@ impl Service {
                     status: response.status(),
                     headers: response.headers().clone(),
                     body: ReplyBody::Remote(response),
+                    secret: Some(Arc::clone(&remote.key)),
                 })
             }
         }
@@ -222,11 +242,11 @@ impl Reply {
     }
 
     /// The whole body, of at most this many bytes.
-    pub(crate) async fn bytes(&mut self, most: usize) -> Result<Vec<u8>, String> {
+    pub(crate) async fn bytes(&mut self, most: usize) -> Result<Vec<u8>, BodyFault> {
         let mut whole = Vec::new();
-        while let Some(bytes) = self.chunk().await? {
+        while let Some(bytes) = self.chunk().await.map_err(BodyFault::Broken)? {
             if whole.len() + bytes.len() > most {
-                return Err(format!("the answer exceeds {most} bytes"));
+                return Err(BodyFault::TooLarge(most));
             }
             whole.extend_from_slice(&bytes);
         }
@@ -238,7 +258,11 @@ impl Reply {
         const MOST: usize = 64 << 10;
         const LONGEST: usize = 500;
         let body = self.bytes(MOST).await.unwrap_or_default();
-        let body: Value = serde_json::from_slice(&body).unwrap_or_default();
+        let Some(body) = json_text::parse(&body) else {
+            let kind = self.headers.get(header::CONTENT_TYPE);
+            let is_page = kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"));
+            return if is_page { BROWSER_PAGE } else { "" }.to_owned();
+        };
         let one = |problem: &Value| {
             let text = |name: &str| problem.get(name).and_then(Value::as_str);
             let message = text("message")?;
@@ -252,8 +276,29 @@ impl Reply {
         let list = body.get("errors").and_then(Value::as_array);
         let mut found: Vec<String> = list.into_iter().flatten().filter_map(one).collect();
         found.extend(body.get("error").and_then(Value::as_str).map(str::to_owned));
-        posthaste_model::cut(&found.join("; "), LONGEST).to_owned()
+        let found = masked(found.join("; "), self.secret.as_deref());
+        posthaste_model::cut(&found, LONGEST).to_owned()
     }
+}
+
+/// The text without the key: as a whole, in parts, and whatever follows `Bearer`.
+fn masked(mut text: String, secret: Option<&str>) -> String {
+    const SHORTEST: usize = 8;
+    let Some(secret) = secret else { return text };
+    let parts = secret.split('.').filter(|part| part.len() >= SHORTEST);
+    for part in [secret].into_iter().chain(parts) {
+        text = text.replace(part, "…");
+    }
+    let mut words: Vec<&str> = text.split(' ').collect();
+    for at in 1..words.len() {
+        let is_bearer = words
+            .get(at - 1)
+            .is_some_and(|word| word.to_ascii_lowercase().ends_with("bearer"));
+        if let Some(word) = words.get_mut(at).filter(|_| is_bearer) {
+            *word = "…";
+        }
+    }
+    words.join(" ")
 }
 
 /// An error and its causes, without the address, which is said elsewhere.
@@ -304,5 +349,35 @@ mod tests {
         }
         assert!(Remote::new("https://api.sendgrid.com", "SG.a\r\nX: b").is_err());
         assert!(Remote::new("https://api.sendgrid.com", "").is_err());
+        for address in [
+            "https://ada:pass-word@a.example",
+            "https://a.example/?pass-word",
+            "ftp://pass-word@a.example",
+        ] {
+            let refused = Remote::new(address, "SG.a.b").err().unwrap().to_string();
+            assert!(!refused.contains("pass-word"), "{refused}");
+        }
+    }
+
+    #[test]
+    fn no_text_repeats_the_key() {
+        let key = "SG.abcdefgh.ijklmnopq";
+        for (text, want) in [
+            (
+                "bad token Bearer SG.abcdefgh.ijklmnopq!",
+                "bad token Bearer …",
+            ),
+            (
+                "SG.abcdefgh.ijklmnopq, abcdefgh and ijklmnopq",
+                "…, … and …",
+            ),
+            (
+                "authorization: bearer of-another-form",
+                "authorization: bearer …",
+            ),
+            ("access forbidden", "access forbidden"),
+        ] {
+            assert_eq!(masked(text.to_owned(), Some(key)), want);
+        }
     }
 }

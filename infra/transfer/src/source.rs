@@ -10,11 +10,37 @@ use posthaste_model::Clock;
 use serde_json::Value;
 
 use crate::json_array::ArrayItems;
+use crate::json_text;
 use crate::pace::{Attempted, CallAttempts, NextAttempt, pause_after, retry_after};
-use crate::service::{Reply, Service};
+use crate::report::shown;
+use crate::service::{BROWSER_PAGE, BodyFault, Reply, Service};
 
-/// Bytes of an answer that is no list.
-const LARGEST: usize = 32 << 20;
+/// What shows whether an API is at an address: every key may ask for its own scopes (API facts, "API keys").
+const FIRST_CALL: &str = "/v3/scopes";
+
+/// How long an attempt of the first call may take.
+const FIRST_WITHIN: Duration = Duration::from_secs(14);
+
+/// How large an answer is at most, and how long it takes until its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AnswerBound {
+    bytes: usize,
+    time: Duration,
+}
+
+impl AnswerBound {
+    /// Of an answer that is in memory.
+    pub(crate) const PAGE: Self = Self {
+        bytes: 32 << 20,
+        time: Duration::from_secs(120),
+    };
+
+    /// Of a list without pages, which goes into a file as it arrives.
+    pub(crate) const LIST: Self = Self {
+        bytes: 1 << 30,
+        time: Duration::from_secs(1_800),
+    };
+}
 
 /// Waits, as the process does.
 #[derive(Clone)]
@@ -45,14 +71,14 @@ impl Progress {
     }
 
     pub(crate) fn say(&self, line: impl Into<String>) {
-        (self.0)(line.into());
+        (self.0)(shown(&line.into()));
     }
 }
 
 /// Why something cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReadFault {
-    /// The service refuses the key: nothing else can be read either.
+    /// The service refuses the key at the first call: nothing else can be read either.
     #[error("the key is refused: {0}")]
     Key(String),
     /// The service refuses the call, or has nothing there.
@@ -81,6 +107,10 @@ pub(crate) struct SourceApi {
     progress: Progress,
     /// What the service asked to wait before the next call.
     wait: Option<Duration>,
+    /// Whether a call had an answer with data.
+    has_answered: bool,
+    /// Bytes of the last answer.
+    last_bytes: usize,
 }
 
 impl SourceApi {
@@ -91,6 +121,8 @@ impl SourceApi {
             pause,
             progress,
             wait: None,
+            has_answered: false,
+            last_bytes: 0,
         }
     }
 
@@ -102,6 +134,8 @@ impl SourceApi {
             pause: self.pause.clone(),
             progress: self.progress.clone(),
             wait: self.wait,
+            has_answered: self.has_answered,
+            last_bytes: 0,
         }
     }
 
@@ -122,42 +156,112 @@ impl SourceApi {
         matches!(self.service, Service::Here(_))
     }
 
+    /// Whether anything could be read.
+    pub(crate) fn has_answered(&self) -> bool {
+        self.has_answered
+    }
+
+    /// Bytes of the last answer.
+    pub(crate) fn last_bytes(&self) -> usize {
+        self.last_bytes
+    }
+
+    /// Finds out whether an API is at the address and takes the key. One that refuses this call does; what it has shows
+    /// in the others.
+    ///
+    /// # Errors
+    /// [`ReadFault::Key`] for a key that is refused, [`ReadFault::Broken`] where no API answers.
+    pub(crate) async fn greet(&mut self) -> Result<(), ReadFault> {
+        let mut attempts = CallAttempts::default();
+        loop {
+            let attempt = self.value_once(FIRST_CALL, AnswerBound::PAGE);
+            let done = tokio::time::timeout(FIRST_WITHIN, attempt).await;
+            let end = match done {
+                Err(_) => Attempted::Costly("no answer in time".to_owned()),
+                Ok(Ok(value)) if value.is_object() || value.is_array() => {
+                    self.has_answered = true;
+                    return Ok(());
+                }
+                Ok(Ok(_)) => return Err(ReadFault::Broken("the answer is no API's".to_owned())),
+                Ok(Err(Attempted::Refused(StatusCode::UNAUTHORIZED, why))) => {
+                    return Err(ReadFault::Key(format!("401 {why}")));
+                }
+                Ok(Err(Attempted::Refused(status, why))) => {
+                    if status.is_redirection() || why == BROWSER_PAGE {
+                        let why = format!("it answers {} and {why}", status.as_u16());
+                        return Err(ReadFault::Broken(why));
+                    }
+                    return Ok(());
+                }
+                Ok(Err(end)) => end,
+            };
+            self.next(FIRST_CALL, &mut attempts, end).await?;
+        }
+    }
+
     /// What a path answers.
     pub(crate) async fn value(&mut self, path: &str) -> Result<Value, ReadFault> {
         let mut attempts = CallAttempts::default();
         loop {
-            let end = match self.attempt(path).await {
-                Err(end) => end,
-                Ok(mut reply) => match reply.bytes(LARGEST).await {
-                    Err(why) => Attempted::Broken(why),
-                    Ok(body) => match serde_json::from_slice(&body) {
-                        Ok(value) => return Ok(value),
-                        Err(_) => Attempted::Broken("the answer is not JSON".to_owned()),
-                    },
-                },
-            };
-            self.next(path, &mut attempts, end).await?;
+            match self.value_once(path, AnswerBound::PAGE).await {
+                Ok(value) => {
+                    self.has_answered |= value.is_object() || value.is_array();
+                    return Ok(value);
+                }
+                Err(end) => self.next(path, &mut attempts, end).await?,
+            }
         }
+    }
+
+    async fn value_once(&mut self, path: &str, bound: AnswerBound) -> Result<Value, Attempted> {
+        let read = async {
+            let mut reply = self.attempt(path).await?;
+            let body = reply
+                .bytes(bound.bytes)
+                .await
+                .map_err(|fault| match fault {
+                    BodyFault::Broken(why) => Attempted::Broken(why),
+                    large @ BodyFault::TooLarge(_) => Attempted::Costly(large.to_string()),
+                })?;
+            let broken = || Attempted::Broken("the answer is not JSON".to_owned());
+            let value = json_text::parse(&body).ok_or_else(broken)?;
+            Ok((value, body.len()))
+        };
+        let done = tokio::time::timeout(bound.time, read).await;
+        let (value, bytes) = done.unwrap_or_else(|_| Err(endless(bound)))?;
+        self.last_bytes = bytes;
+        Ok(value)
     }
 
     /// The items of a list, as they arrive; how many there are.
     pub(crate) async fn array(
         &mut self,
         path: &str,
+        bound: AnswerBound,
         sink: &mut (dyn FnMut(Feed) -> io::Result<()> + Send),
     ) -> Result<usize, ReadFault> {
         let mut attempts = CallAttempts::default();
         loop {
-            let end = match self.attempt(path).await {
-                Err(end) => end,
-                Ok(mut reply) => match feed(&mut reply, sink).await? {
-                    Ok(count) => return Ok(count),
-                    Err(why) => {
-                        sink(Feed::Restart)?;
-                        Attempted::Broken(why)
-                    }
-                },
+            let mut taken = 0;
+            let read = async {
+                let mut reply = match self.attempt(path).await {
+                    Ok(reply) => reply,
+                    Err(end) => return Ok(Err(end)),
+                };
+                feed(&mut reply, bound, (&mut *sink, &mut taken)).await
             };
+            let done = tokio::time::timeout(bound.time, read).await;
+            let end = match done.unwrap_or_else(|_| Ok(Err(endless(bound))))? {
+                Ok(count) => {
+                    self.last_bytes = taken;
+                    self.has_answered = true;
+                    return Ok(count);
+                }
+                Err(end) => end,
+            };
+            if taken > 0 {
+                sink(Feed::Restart)?;
+            }
             self.next(path, &mut attempts, end).await?;
         }
     }
@@ -172,7 +276,7 @@ impl SourceApi {
             }
             Ok(())
         };
-        self.array(path, &mut sink).await?;
+        self.array(path, AnswerBound::PAGE, &mut sink).await?;
         Ok(all)
     }
 
@@ -205,7 +309,7 @@ impl SourceApi {
     ) -> Result<(), ReadFault> {
         let status = match &end {
             Attempted::Refused(status, _) => Some(*status),
-            Attempted::Limited(_) | Attempted::Broken(_) => None,
+            Attempted::Limited(_) | Attempted::Broken(_) | Attempted::Costly(_) => None,
         };
         let is_limited = matches!(end, Attempted::Limited(_));
         match (attempts.after(end), status) {
@@ -222,36 +326,44 @@ impl SourceApi {
                 self.pause.wait(wait).await;
                 Ok(())
             }
-            (NextAttempt::GiveUp(why), Some(StatusCode::UNAUTHORIZED)) => Err(ReadFault::Key(why)),
             (NextAttempt::GiveUp(why), Some(status)) => Err(ReadFault::Refused(status, why)),
             (NextAttempt::GiveUp(why), None) => Err(ReadFault::Broken(why)),
         }
     }
 }
 
-/// Passes the items of an answer on. The inner error is that of the answer.
+fn endless(bound: AnswerBound) -> Attempted {
+    let seconds = bound.time.as_secs();
+    Attempted::Costly(format!("the answer has no end within {seconds} s"))
+}
+
+/// Passes the items of an answer on, and counts its bytes. The inner error is that of the answer.
 async fn feed(
     reply: &mut Reply,
-    sink: &mut (dyn FnMut(Feed) -> io::Result<()> + Send),
-) -> io::Result<Result<usize, String>> {
+    bound: AnswerBound,
+    (sink, taken): (&mut (dyn FnMut(Feed) -> io::Result<()> + Send), &mut usize),
+) -> io::Result<Result<usize, Attempted>> {
     let (mut array, mut count) = (ArrayItems::new(), 0);
     loop {
         let bytes = match reply.chunk().await {
-            Err(why) => return Ok(Err(why)),
+            Err(why) => return Ok(Err(Attempted::Broken(why))),
             Ok(None) => break,
             Ok(Some(bytes)) => bytes,
         };
+        *taken += bytes.len();
+        if *taken > bound.bytes {
+            let why = format!("the answer exceeds {} bytes", bound.bytes);
+            return Ok(Err(Attempted::Costly(why)));
+        }
         let mut found = Vec::new();
         if let Err(fault) = array.push(&bytes, &mut found) {
-            return Ok(Err(fault.to_string()));
+            return Ok(Err(Attempted::Broken(fault.to_string())));
         }
         count += found.len();
         if !found.is_empty() {
             sink(Feed::Items(found))?;
         }
     }
-    Ok(array
-        .finish()
-        .map(|()| count)
-        .map_err(|fault| fault.to_string()))
+    let end = array.finish().map(|()| count);
+    Ok(end.map_err(|fault| Attempted::Broken(fault.to_string())))
 }

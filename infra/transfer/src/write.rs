@@ -2,7 +2,8 @@
 //!
 //! An item that the account has from an earlier run in the same form is left alone, so that a change that was made here
 //! since stays. What the account has without the journal knowing of it (a run was killed between a step and its line)
-//! is found by its name: a group by its name, a webhook by its URL, a key by its name.
+//! is found by its name: a group by its name, a webhook by its URL, a key by its name and
+//! scopes.
 
 mod domains;
 mod groups;
@@ -21,11 +22,12 @@ use posthaste_store::Store;
 use serde_json::Value;
 
 use crate::TransferError;
+use crate::digest::digest;
 use crate::folder::{AccountFolder, Lines};
-use crate::journal::{ImportJournal, digest};
+use crate::journal::ImportJournal;
 use crate::part::AccountPart;
 use crate::report::TransferReport;
-use crate::service::Here;
+use crate::service::{BodyFault, Here};
 use crate::source::{Pause, Progress};
 
 /// Attempts of a call while the table is busy.
@@ -117,23 +119,31 @@ impl AccountWriter<'_> {
             self.report.counts(part).read += 1;
             match line.value() {
                 Ok(item) => items.push(item),
-                Err(_) => {
-                    let what = format!("line {}", number + 1);
-                    self.report.refuse_item(part, &what, "it is not JSON");
+                Err(fault) => {
+                    let what = line.label(number + 1);
+                    self.report.refuse_item(part, &what, fault.to_string());
                 }
             }
         }
         Ok(items)
     }
 
-    /// Whether an item was written as it is by an earlier run. In a plan it is counted as what would be done.
+    /// Counts what would be done with an item, which the account has in another form, or not at all.
+    fn plan(&mut self, part: AccountPart, is_there: bool) {
+        let counts = self.report.counts(part);
+        if is_there {
+            counts.changed += 1;
+        } else {
+            counts.created += 1;
+        }
+    }
+
+    /// Whether an item was written as it is by an earlier run.
     fn is_unchanged(&mut self, part: AccountPart, key: &str, item: &Value) -> bool {
         let own = digest(item.to_string().as_bytes());
         let is_same = self.journal.has(&self.name(part), key, &own);
         if is_same {
             self.report.counts(part).unchanged += 1;
-        } else if self.account().is_none() {
-            self.report.counts(part).created += 1;
         }
         is_same
     }
@@ -165,7 +175,8 @@ impl AccountWriter<'_> {
             let mut reply = reply.map_err(TransferError::Target)?;
             let status = reply.status;
             if status.is_success() {
-                let body = reply.bytes(LARGEST).await.map_err(TransferError::Target)?;
+                let failed = |fault: BodyFault| TransferError::Target(fault.to_string());
+                let body = reply.bytes(LARGEST).await.map_err(failed)?;
                 return Ok(Ok(serde_json::from_slice(&body).unwrap_or_default()));
             }
             let why = reply.problems().await;

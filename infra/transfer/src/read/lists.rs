@@ -12,10 +12,11 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::bounds::{ENDLESS, MOST_IN_A_ROW, MOST_PAGES, identity};
 use super::{AccountReader, PAGE, text_in};
 use crate::folder::{LineWriter, Lines};
 use crate::part::AccountPart;
-use crate::source::{Feed, ReadFault};
+use crate::source::{AnswerBound, Feed, ReadFault};
 
 /// Before this second no such service kept lists: 2009-01-01.
 const BEGIN: i64 = 1_230_768_000;
@@ -25,6 +26,9 @@ const FIRST_WINDOW: i64 = 30 * 86_400;
 
 /// Entries of a window, which are in memory while they are sorted.
 const MOST_HELD: usize = 20_000;
+
+/// Bytes of their pages.
+const MOST_BYTES_HELD: usize = 32 << 20;
 
 /// A window with fewer entries makes the next one longer, one with more shorter.
 const FEW: usize = 2_000;
@@ -64,10 +68,13 @@ impl AccountReader<'_> {
             None => HashSet::new(),
             Some(_) => lines_since(&path, "created", start)?,
         };
-        let mut total = 0;
+        let (mut total, mut pages) = (0, 0);
         while start <= now {
+            if pages > MOST_PAGES {
+                return Err(ReadFault::Broken(ENDLESS.to_owned()));
+            }
             let end = (start + length - 1).min(now);
-            match self.window(part, start, end).await? {
+            match self.window(part, (start, end), &mut pages).await? {
                 WindowRead::Unknown => return self.read_whole(part, &path).await,
                 WindowRead::TooMany if end > start => {
                     length = (end - start).div_euclid(2).max(1);
@@ -75,7 +82,9 @@ impl AccountReader<'_> {
                 }
                 // One second that has more than are held: page by page, as they come.
                 WindowRead::TooMany => {
-                    total += self.second(part, start, &seen, &mut out).await?;
+                    total += self
+                        .second((part, start), &seen, &mut out, &mut pages)
+                        .await?;
                     length = 1;
                 }
                 WindowRead::Entries(entries) => {
@@ -108,13 +117,14 @@ impl AccountReader<'_> {
     async fn window(
         &mut self,
         part: AccountPart,
-        start: i64,
-        end: i64,
+        (start, end): (i64, i64),
+        pages: &mut usize,
     ) -> Result<WindowRead, ReadFault> {
         let mut held: Vec<Value> = Vec::new();
-        let mut last = Vec::new();
+        let (mut seen, mut bytes) = (HashSet::new(), 0);
         loop {
             let page = self.page(part, (start, end), held.len()).await?;
+            *pages += 1;
             let is_inside = |entry: &Value| {
                 let created = entry.get("created").and_then(Value::as_i64);
                 created.is_none_or(|created| (start..=end).contains(&created))
@@ -122,17 +132,20 @@ impl AccountReader<'_> {
             if !page.iter().all(is_inside) {
                 return Ok(WindowRead::Unknown);
             }
-            if page.is_empty() || page == last {
+            let known = seen.len();
+            seen.extend(page.iter().map(identity));
+            if seen.len() == known {
                 break;
             }
-            held.extend(page.iter().cloned());
-            if held.len() > MOST_HELD {
+            let is_last = self.source.is_here() && page.len() < PAGE_HERE;
+            held.extend(page);
+            bytes += self.source.last_bytes();
+            if held.len() > MOST_HELD || bytes > MOST_BYTES_HELD {
                 return Ok(WindowRead::TooMany);
             }
-            if self.source.is_here() && page.len() < PAGE_HERE {
+            if is_last {
                 break;
             }
-            last = page;
         }
         let place = |entry: &Value| {
             let created = entry.get("created").and_then(Value::as_i64);
@@ -164,23 +177,28 @@ impl AccountReader<'_> {
     /// Appends the entries of one second.
     async fn second(
         &mut self,
-        part: AccountPart,
-        second: i64,
+        (part, second): (AccountPart, i64),
         seen: &HashSet<u64>,
         out: &mut LineWriter,
+        pages: &mut usize,
     ) -> Result<usize, ReadFault> {
         let (mut offset, mut last) = (0, Vec::new());
-        loop {
+        for _ in 0..MOST_IN_A_ROW {
             let page = self.page(part, (second, second), offset).await?;
-            if page.is_empty() || page == last {
+            *pages += 1;
+            let of_page: Vec<String> = page.iter().map(identity).collect();
+            if of_page.is_empty() || of_page == last {
                 return Ok(offset);
             }
             for entry in page.iter().filter(|entry| !seen.contains(&hash(entry))) {
                 out.push(entry)?;
             }
             offset += page.len();
-            last = page;
+            last = of_page;
         }
+        let what = format!("{}: what follows {offset} of one second", self.name(part));
+        self.report.refuse(what, ENDLESS);
+        Ok(offset)
     }
 
     /// A list whose windows the service does not know: all of it, and what is new is appended.
@@ -225,8 +243,14 @@ impl AccountReader<'_> {
         let state = self.journal.read_state(&name);
         let mut out = LineWriter::after(file, state.bytes)?;
         let seen = lines_since(file, "", 0)?;
-        let (mut offset, mut last) = (0, 0);
+        let (mut offset, mut last, mut pages) = (0, 0, 0);
         loop {
+            if pages == MOST_IN_A_ROW {
+                let what = format!("{name}: what follows {offset} of them");
+                self.report.refuse(what, ENDLESS);
+                break;
+            }
+            pages += 1;
             let start = out.flush()?;
             let mut of_page = DefaultHasher::new();
             let mut sink = |feed: Feed| -> io::Result<()> {
@@ -238,7 +262,7 @@ impl AccountReader<'_> {
                     Feed::Items(items) => {
                         for item in &items {
                             let hash = hash(item);
-                            hash.hash(&mut of_page);
+                            identity(item).hash(&mut of_page);
                             if !seen.contains(&hash) {
                                 out.push(item)?;
                             }
@@ -248,7 +272,10 @@ impl AccountReader<'_> {
                 }
             };
             let path = format!("{list}limit={limit}&offset={offset}");
-            let count = self.source.array(&path, &mut sink).await?;
+            let count = self
+                .source
+                .array(&path, AnswerBound::LIST, &mut sink)
+                .await?;
             let of_page = of_page.finish();
             if count == 0 || (offset > 0 && of_page == last) {
                 out.rewind(start)?;

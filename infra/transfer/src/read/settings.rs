@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::bounds::{ListInMemory, PageEnd};
 use super::{AccountReader, PAGE, in_path, list_in, text_in};
 use crate::part::{AccountPart, MAIL_SETTINGS, TRACKING_SETTINGS};
 use crate::source::ReadFault;
@@ -19,9 +20,8 @@ impl AccountReader<'_> {
             match self.source.value(path).await {
                 Ok(value) => found.push(json!({"name": name, "value": value})),
                 Err(ReadFault::Refused(StatusCode::NOT_FOUND, _)) => {}
-                Err(ReadFault::Refused(status, why)) => {
-                    let reason = format!("{} {why}", status.as_u16());
-                    self.report.refuse_item(part, name, reason);
+                Err(fault @ (ReadFault::Refused(..) | ReadFault::Broken(_))) => {
+                    self.report.refuse_item(part, name, fault.to_string());
                 }
                 Err(fault) => return Err(fault),
             }
@@ -46,18 +46,19 @@ impl AccountReader<'_> {
 
     /// `lastSeenID` is the id of the last sender of the page before (API facts, "Others").
     pub(super) async fn senders(&mut self) -> Result<Vec<Value>, ReadFault> {
-        let mut all: Vec<Value> = Vec::new();
+        let mut all = ListInMemory::default();
         let mut path = format!("/v3/verified_senders?limit={PAGE}");
         loop {
             let found = self.source.value(&path).await?;
-            let page = list_in(&found, "results");
+            let page = list_in(&found, "results").to_vec();
             let last = page.last().and_then(|sender| sender.get("id")).cloned();
-            let is_seen = all.last().and_then(|sender| sender.get("id")) == last.as_ref();
-            let Some(last) = last.filter(|_| !is_seen) else {
-                return Ok(all);
-            };
-            all.extend(page.iter().cloned());
-            path = format!("/v3/verified_senders?limit={PAGE}&lastSeenID={last}");
+            match (all.add(page, self.source.last_bytes()), last) {
+                (PageEnd::More, Some(last)) => {
+                    path = format!("/v3/verified_senders?limit={PAGE}&lastSeenID={last}");
+                }
+                (PageEnd::Endless, _) => return Ok(self.cut_off(AccountPart::Senders, all)),
+                (PageEnd::More | PageEnd::Last, _) => return Ok(all.items),
+            }
         }
     }
 
@@ -69,10 +70,20 @@ impl AccountReader<'_> {
             let Some(id) = key.get("api_key_id").and_then(Value::as_str) else {
                 continue;
             };
-            let one = self
+            let one = match self
                 .source
                 .value(&format!("/v3/api_keys/{}", in_path(id)))
-                .await?;
+                .await
+            {
+                Ok(one) => one,
+                Err(fault @ (ReadFault::Refused(..) | ReadFault::Broken(_))) => {
+                    let what = text_in(key, "name").unwrap_or(id);
+                    let reason = fault.to_string();
+                    self.report.refuse_item(AccountPart::ApiKeys, what, reason);
+                    continue;
+                }
+                Err(fault) => return Err(fault),
+            };
             // One of two documented forms (API facts, "API keys").
             let one = match one.get("result").and_then(|list| list.get(0)) {
                 Some(one) => one.clone(),

@@ -8,17 +8,21 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::bounds::{ENDLESS, ListInMemory, PageEnd};
 use super::{AccountReader, in_path, list_in, text_in};
-use crate::folder::{LineWriter, Lines};
-use crate::journal::digest;
+use crate::digest::digest;
+use crate::folder::{LONGEST_LINE, LineWriter, Lines};
 use crate::part::AccountPart;
 use crate::source::ReadFault;
 
 /// The key of the digest of a template as its list shows it.
 const HEADS: &str = "template_heads";
 
-/// Pages of templates, as many as an account can have.
-const MOST_PAGES: usize = 1_000;
+/// Versions of a template that are read: three times as many as one has (API facts, "Templates").
+const MOST_VERSIONS: usize = 1_000;
+
+/// Bytes of the versions of a template; what belongs to the template itself fits beside them into a line.
+const MOST_BYTES: usize = LONGEST_LINE - (1 << 20);
 
 impl AccountReader<'_> {
     pub(super) async fn read_templates(&mut self) -> Result<(), ReadFault> {
@@ -72,26 +76,25 @@ impl AccountReader<'_> {
     /// The list, page by page: `_metadata.next` leads on (API facts, "Templates"). Older services give all at once.
     async fn template_heads(&mut self) -> Result<Vec<Value>, ReadFault> {
         const FIRST: &str = "/v3/templates?generations=legacy%2Cdynamic&page_size=200";
-        let mut all = Vec::new();
-        let (mut path, mut last) = (FIRST.to_owned(), String::new());
-        for _ in 0..MOST_PAGES {
+        let mut all = ListInMemory::default();
+        let mut path = FIRST.to_owned();
+        loop {
             let found = self.source.value(&path).await?;
+            let bytes = self.source.last_bytes();
             if found.get("result").is_none() {
-                all.extend_from_slice(list_in(&found, "templates"));
-                return Ok(all);
+                all.add(list_in(&found, "templates").to_vec(), bytes);
+                return Ok(all.items);
             }
-            all.extend_from_slice(list_in(&found, "result"));
+            let end = all.add(list_in(&found, "result").to_vec(), bytes);
             let next = found.pointer("/_metadata/next").and_then(Value::as_str);
-            let token = next.and_then(page_token);
-            match token {
-                Some(token) if token != last => {
+            match (end, next.and_then(page_token)) {
+                (PageEnd::More, Some(token)) => {
                     path = format!("{FIRST}&page_token={}", in_path(&token));
-                    last = token;
                 }
-                Some(_) | None => break,
+                (PageEnd::Endless, _) => return Ok(self.cut_off(AccountPart::Templates, all)),
+                (PageEnd::More | PageEnd::Last, _) => return Ok(all.items),
             }
         }
-        Ok(all)
     }
 
     /// A template with its versions in full, and whether all of them could be read.
@@ -99,14 +102,29 @@ impl AccountReader<'_> {
         let path = format!("/v3/templates/{}", in_path(id));
         let mut template = self.source.value(&path).await?;
         let mut versions = Vec::new();
-        let mut is_whole = true;
-        for head in list_in(&template, "versions") {
+        let (mut is_whole, mut bytes) = (true, 0);
+        for (number, head) in list_in(&template, "versions").iter().enumerate() {
             let Some(version) = text_in(head, "id") else {
                 continue;
             };
+            if number >= MOST_VERSIONS {
+                let what = format!("templates: versions of {id} after the first {number}");
+                self.report.refuse(what, ENDLESS);
+                break;
+            }
             let path = format!("{path}/versions/{}", in_path(version));
             match self.source.value(&path).await {
-                Ok(version) => versions.push(version),
+                Ok(read) => {
+                    let size = read.to_string().len();
+                    if bytes + size > MOST_BYTES {
+                        let what = format!("templates: version {version} of {id}");
+                        let why = format!("the template exceeds {MOST_BYTES} bytes");
+                        self.report.refuse(what, why);
+                        continue;
+                    }
+                    bytes += size;
+                    versions.push(read);
+                }
                 Err(fault @ (ReadFault::Refused(..) | ReadFault::Broken(_))) => {
                     is_whole = false;
                     let what = format!("templates: version {version} of {id}");
@@ -115,7 +133,10 @@ impl AccountReader<'_> {
                 Err(fault) => return Err(fault),
             }
         }
+        // What the service adds to a template beside these is not known here.
         if let Some(template) = template.as_object_mut() {
+            const NAMES: [&str; 4] = ["id", "name", "generation", "updated_at"];
+            template.retain(|name, _| NAMES.contains(&name.as_str()));
             template.insert("versions".to_owned(), Value::Array(versions));
         }
         Ok((template, is_whole))

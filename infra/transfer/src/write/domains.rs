@@ -57,6 +57,7 @@ impl AccountWriter<'_> {
             };
             let own = existing.iter().find(is_it).cloned();
             let Some(here) = self.account().cloned() else {
+                self.plan(part, own.is_some());
                 continue;
             };
             match self.place_domain(&here, own, &body).await? {
@@ -154,15 +155,16 @@ impl AccountWriter<'_> {
             if self.is_unchanged(part, &email, &body) {
                 continue;
             }
+            let own = existing
+                .iter()
+                .find(|own| folded(own).as_ref() == Some(&email));
             let Some(here) = self.account().cloned() else {
+                self.plan(part, own.is_some());
                 continue;
             };
             let was_verified = item.get("verified").and_then(Value::as_bool) == Some(true);
             let is_trusted = was_verified && self.options.trust_senders;
             let here = if is_trusted { here.vouching() } else { here };
-            let own = existing
-                .iter()
-                .find(|own| folded(own).as_ref() == Some(&email));
             let path = own.and_then(|own| Some(format!("{SENDERS}/{}", own.get("id")?)));
             let (method, path) = match &path {
                 None => (Method::POST, SENDERS),

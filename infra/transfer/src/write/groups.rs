@@ -45,6 +45,7 @@ impl AccountWriter<'_> {
             }
             let known = known.or_else(|| existing.get(&folded(name)).copied());
             let Some(here) = self.account().cloned() else {
+                self.plan(PART, known.is_some());
                 let is_taken = known.is_none() && existing.values().any(|id| *id == from);
                 let to = known.unwrap_or(from);
                 if is_taken {

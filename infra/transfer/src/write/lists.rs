@@ -8,8 +8,9 @@ use serde_json::Value;
 
 use super::AccountWriter;
 use crate::TransferError;
+use crate::digest::RunningDigest;
 use crate::folder::Lines;
-use crate::journal::{RunningDigest, WrittenState};
+use crate::journal::WrittenState;
 use crate::part::AccountPart;
 use crate::read::text_in;
 
@@ -40,11 +41,11 @@ impl AccountWriter<'_> {
             }
             digest.push(&line.bytes);
             digest.push(b"\n");
-            let read = line.value().map_err(|_| "it is not JSON".to_owned());
+            let read = line.value().map_err(|fault| fault.to_string());
             match read.and_then(|item| self.entry(part, &item)) {
                 Ok(entry) => lot.push(entry),
                 Err(why) => {
-                    let what = format!("line {}", number + 1);
+                    let what = line.label(number + 1);
                     self.report.refuse_item(part, &what, why);
                 }
             }

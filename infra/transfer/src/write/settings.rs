@@ -60,15 +60,19 @@ impl AccountWriter<'_> {
             if self.is_unchanged(part, name, &item) {
                 continue;
             }
-            let Some(here) = self.account().cloned() else {
-                continue;
+            let own = match self.target.clone() {
+                Some(here) => self.found(&here, path).await?,
+                None => None,
             };
-            let own = self.found(&here, path).await?;
             if own.as_ref() == Some(body) {
                 self.report.counts(part).unchanged += 1;
                 self.note_item(part, name, &item)?;
                 continue;
             }
+            let Some(here) = self.account().cloned() else {
+                self.plan(part, true);
+                continue;
+            };
             match self
                 .call(&here, (Method::PATCH, path), Some(body), None)
                 .await?
@@ -113,21 +117,22 @@ impl AccountWriter<'_> {
             if self.is_unchanged(part, &url, &stored) {
                 continue;
             }
-            let Some(here) = self.account().cloned() else {
-                continue;
-            };
             let own = existing
                 .iter()
                 .find(|own| text_in(own, "url") == Some(url.as_str()));
+            let Some(here) = self.account().cloned() else {
+                self.plan(part, own.is_some());
+                continue;
+            };
             let placed = self.place_webhook(&here, own, (&url, &body), is_signed);
             if let Err(why) = placed.await? {
                 self.report.refuse_item(part, &url, why);
                 continue;
             }
             if has_oauth {
-                let why =
-                    "its OAuth secret cannot be read: it is off until you set it and switch it on";
-                self.report.notes.push(format!("webhook {url}: {why}"));
+                let why = "its secret cannot be read: set client id, token URL and secret, and switch the webhook on";
+                let what = format!("event_webhooks: OAuth of webhook {url}");
+                self.report.refuse(what, why);
             }
             let counts = self.report.counts(part);
             if own.is_some() {
@@ -187,13 +192,14 @@ impl AccountWriter<'_> {
             if self.is_unchanged(part, &hostname, &body) {
                 continue;
             }
-            let Some(here) = self.account().cloned() else {
-                continue;
-            };
             let one = format!("{PARSE}/{}", in_path(&hostname));
-            let own = match hostname.as_str() {
-                "" => None,
-                _ => self.found(&here, &one).await?,
+            let own = match self.target.clone().filter(|_| !hostname.is_empty()) {
+                Some(here) => self.found(&here, &one).await?,
+                None => None,
+            };
+            let Some(here) = self.account().cloned() else {
+                self.plan(part, own.is_some());
+                continue;
             };
             let (method, path) = match &own {
                 None => (Method::POST, PARSE),
@@ -240,14 +246,15 @@ impl AccountWriter<'_> {
             if self.is_unchanged(part, &key, &body) {
                 continue;
             }
-            let Some(here) = self.account().cloned() else {
-                continue;
-            };
             if is_there {
                 self.report.counts(part).unchanged += 1;
                 self.note_item(part, &key, &body)?;
                 continue;
             }
+            let Some(here) = self.account().cloned() else {
+                self.plan(part, false);
+                continue;
+            };
             match self
                 .call(&here, (Method::POST, ALERTS), Some(&body), None)
                 .await?

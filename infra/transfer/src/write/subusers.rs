@@ -28,7 +28,18 @@ impl AccountWriter<'_> {
                 names.push(name);
                 continue;
             }
+            if self.hides_account(&name).await? {
+                let why = "the account itself is called so, and a name that two have is not guessed at: create it by \
+                           hand, and name the account by its id";
+                self.report.refuse_item(PART, &name, why);
+                continue;
+            }
             let Some(here) = self.account().cloned() else {
+                let existing = match self.target.clone() {
+                    Some(here) => account_of(&self.store, here.account(), &name).await?,
+                    None => None,
+                };
+                self.plan(PART, existing.is_some());
                 names.push(name);
                 continue;
             };
@@ -41,6 +52,16 @@ impl AccountWriter<'_> {
             }
         }
         Ok(names)
+    }
+
+    /// Whether a subuser of this name would be the second account that `--account` could mean by it.
+    async fn hides_account(&self, name: &str) -> Result<bool, TransferError> {
+        let Some(here) = self.target.as_ref() else {
+            return Ok(false);
+        };
+        let parent = here.account();
+        let is_named_so = parent.username == name;
+        Ok(is_named_so && account_of(&self.store, parent, name).await?.is_none())
     }
 
     async fn place_subuser(

@@ -30,10 +30,13 @@ impl AccountWriter<'_> {
         for (number, line) in Lines::open(&self.folder.file(PART))?.enumerate() {
             let line = line?;
             self.report.counts(PART).read += 1;
-            let what = format!("line {}", number + 1);
-            let Ok(template) = line.value() else {
-                self.report.refuse_item(PART, &what, "it is not JSON");
-                continue;
+            let what = line.label(number + 1);
+            let template = match line.value() {
+                Ok(template) => template,
+                Err(fault) => {
+                    self.report.refuse_item(PART, &what, fault.to_string());
+                    continue;
+                }
             };
             let Some(from) = text_in(&template, "id") else {
                 self.report.refuse_item(PART, &what, "it has no id");
@@ -50,6 +53,11 @@ impl AccountWriter<'_> {
                 continue;
             }
             let Some(here) = self.account().cloned() else {
+                let existing = match self.target.clone() {
+                    Some(here) => self.found(&here, &format!("/v3/templates/{id}")).await?,
+                    None => None,
+                };
+                self.plan(PART, existing.is_some());
                 continue;
             };
             if self.place_template(&here, &id, &template).await? {
@@ -142,7 +150,7 @@ impl AccountWriter<'_> {
         let item = self.name(PART);
         let key = format!("{id}/{own}");
         let body = body_of(id, version);
-        let digest = crate::journal::digest(body.to_string().as_bytes());
+        let digest = crate::digest::digest(body.to_string().as_bytes());
         if is_known && self.journal.has(&item, &key, &digest) {
             return Ok(Ok(()));
         }

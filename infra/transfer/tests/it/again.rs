@@ -11,7 +11,7 @@ use tokio::sync::Notify;
 use crate::fixture::{Service, args, masked};
 
 /// Runs an import up to its `steps`th line of progress; whether it came to its end.
-async fn stopped_after(to: &Service, flags: &str, steps: usize) -> bool {
+pub(crate) async fn stopped_after(to: &Service, flags: &str, steps: usize) -> bool {
     let (count, stop) = (Arc::new(AtomicUsize::new(0)), Arc::new(Notify::new()));
     let notify = Arc::clone(&stop);
     let tools = to.tools_with(move |_| {
@@ -145,6 +145,15 @@ async fn a_plan_changes_nothing() {
         .unwrap();
     assert_eq!(report.parts["bounces"].created, 603);
     assert_eq!(report.parts["templates"].created, 2);
+    // Most settings are as an account has them from the beginning.
+    let settings = report.parts["mail_settings"];
+    assert_eq!(
+        (settings.created, settings.changed),
+        (0, 2),
+        "{}",
+        report.text()
+    );
+    assert_eq!(settings.unchanged + 2, settings.read);
     assert_eq!(report.subusers[0].parts["groups"].created, 1);
     assert!(
         report.text().starts_with("Plan for account ada"),
@@ -154,6 +163,36 @@ async fn a_plan_changes_nothing() {
     assert_eq!(files(), count, "a file beside the export");
     to.export(&after).await;
     assert_eq!(masked(&before), masked(&after));
+}
+
+#[tokio::test]
+async fn a_plan_counts_a_renamed_template_as_changed() {
+    let (from, to) = (Service::start("ada").await, Service::start("ada").await);
+    from.fill().await;
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
+    from.export(&first).await;
+    to.import(&format!("--from {}", first.display()))
+        .await
+        .unwrap();
+    let all = "/v3/templates?generations=legacy,dynamic";
+    let own = from.call("GET", all, Value::Null).await;
+    let path = format!(
+        "/v3/templates/{}",
+        own["templates"][0]["id"].as_str().unwrap()
+    );
+    from.call("PATCH", &path, json!({"name": "Renamed"})).await;
+    from.export(&second).await;
+    let plan = to
+        .import(&format!("--from {} --dry-run", second.display()))
+        .await
+        .unwrap();
+    let templates = plan.parts["templates"];
+    assert_eq!(
+        (templates.created, templates.changed),
+        (0, 2),
+        "both, as no journal is there"
+    );
 }
 
 #[tokio::test]

@@ -3,4 +3,7 @@
 mod again;
 mod faults;
 mod fixture;
+mod folders;
 mod round_trip;
+mod sources;
+mod standin;
