@@ -66,7 +66,7 @@ enum ReplyBody {
 
 /// Why a body is not read whole.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum BodyFault {
+pub(crate) enum AnswerFault {
     #[error("{0}")]
     Broken(String),
     #[error("the answer exceeds {0} bytes")]
@@ -242,11 +242,11 @@ impl Reply {
     }
 
     /// The whole body, of at most this many bytes.
-    pub(crate) async fn bytes(&mut self, most: usize) -> Result<Vec<u8>, BodyFault> {
+    pub(crate) async fn bytes(&mut self, most: usize) -> Result<Vec<u8>, AnswerFault> {
         let mut whole = Vec::new();
-        while let Some(bytes) = self.chunk().await.map_err(BodyFault::Broken)? {
+        while let Some(bytes) = self.chunk().await.map_err(AnswerFault::Broken)? {
             if whole.len() + bytes.len() > most {
-                return Err(BodyFault::TooLarge(most));
+                return Err(AnswerFault::TooLarge(most));
             }
             whole.extend_from_slice(&bytes);
         }

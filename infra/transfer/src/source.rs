@@ -13,7 +13,7 @@ use crate::json_array::ArrayItems;
 use crate::json_text;
 use crate::pace::{Attempted, CallAttempts, NextAttempt, pause_after, retry_after};
 use crate::report::shown;
-use crate::service::{BROWSER_PAGE, BodyFault, Reply, Service};
+use crate::service::{AnswerFault, BROWSER_PAGE, Reply, Service};
 
 /// What shows whether an API is at an address: every key may ask for its own scopes (API facts, "API keys").
 const FIRST_CALL: &str = "/v3/scopes";
@@ -220,8 +220,8 @@ impl SourceApi {
                 .bytes(bound.bytes)
                 .await
                 .map_err(|fault| match fault {
-                    BodyFault::Broken(why) => Attempted::Broken(why),
-                    large @ BodyFault::TooLarge(_) => Attempted::Costly(large.to_string()),
+                    AnswerFault::Broken(why) => Attempted::Broken(why),
+                    large @ AnswerFault::TooLarge(_) => Attempted::Costly(large.to_string()),
                 })?;
             let broken = || Attempted::Broken("the answer is not JSON".to_owned());
             let value = json_text::parse(&body).ok_or_else(broken)?;

@@ -27,7 +27,7 @@ use crate::folder::{AccountFolder, Lines};
 use crate::journal::ImportJournal;
 use crate::part::AccountPart;
 use crate::report::TransferReport;
-use crate::service::{BodyFault, Here};
+use crate::service::{AnswerFault, Here};
 use crate::source::{Pause, Progress};
 
 /// Attempts of a call while the table is busy.
@@ -175,7 +175,7 @@ impl AccountWriter<'_> {
             let mut reply = reply.map_err(TransferError::Target)?;
             let status = reply.status;
             if status.is_success() {
-                let failed = |fault: BodyFault| TransferError::Target(fault.to_string());
+                let failed = |fault: AnswerFault| TransferError::Target(fault.to_string());
                 let body = reply.bytes(LARGEST).await.map_err(failed)?;
                 return Ok(Ok(serde_json::from_slice(&body).unwrap_or_default()));
             }

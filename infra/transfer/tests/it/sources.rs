@@ -8,13 +8,13 @@ use posthaste_transfer::{TransferError, TransferReport};
 use serde_json::json;
 
 use crate::fixture::Service;
-use crate::standin::{Call, data, raw, refusal, standin};
+use crate::standin::{StandinCall, data, raw, refusal, standin};
 
 const KEY: &str = "SG.SECRETSECRET.VERYSECRETVERYSECRET";
 
 /// An import from a service that answers so; the account, and what came of it.
 async fn imported(
-    answer: impl Fn(&Call) -> Option<Response> + Send + Sync + 'static,
+    answer: impl Fn(&StandinCall) -> Option<Response> + Send + Sync + 'static,
 ) -> (Service, Result<TransferReport, TransferError>, bool) {
     let address = standin(answer).await;
     let folder = tempfile::tempdir().unwrap();
@@ -60,7 +60,7 @@ async fn an_address_without_an_api_ends_the_import_before_anything_is_written() 
 
 #[tokio::test]
 async fn a_service_that_refuses_every_call_is_no_success_and_repeats_no_key() {
-    let echo = |call: &Call| refusal(403, &format!("bad token {}", call.authorization));
+    let echo = |call: &StandinCall| refusal(403, &format!("bad token {}", call.authorization));
     let (_, done, _) = imported(echo).await;
     let error = done.unwrap_err();
     assert_eq!(error.exit_code(), 1);

@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use tokio::net::TcpListener;
 
 /// A call: its path, its query, and the subuser that it is made for.
-pub(crate) struct Call {
+pub(crate) struct StandinCall {
     pub(crate) path: String,
     pub(crate) query: String,
     pub(crate) behalf: String,
     pub(crate) authorization: String,
 }
 
-impl Call {
+impl StandinCall {
     /// Whether it asks for the first page.
     pub(crate) fn is_first(&self) -> bool {
         let pairs = self.query.split('&');
@@ -46,7 +46,7 @@ pub(crate) fn refusal(status: u16, message: &str) -> Option<Response> {
 
 /// Answers as `answer` says, and where it says nothing with empty lists; the address.
 pub(crate) async fn standin(
-    answer: impl Fn(&Call) -> Option<Response> + Send + Sync + 'static,
+    answer: impl Fn(&StandinCall) -> Option<Response> + Send + Sync + 'static,
 ) -> String {
     let answer = Arc::new(answer);
     let handler = move |request: Request| {
@@ -56,7 +56,7 @@ pub(crate) async fn standin(
                 let value = request.headers().get(name);
                 value.map_or_else(String::new, |value| value.to_str().unwrap().to_owned())
             };
-            let call = Call {
+            let call = StandinCall {
                 path: request.uri().path().to_owned(),
                 query: request.uri().query().unwrap_or_default().to_owned(),
                 behalf: header("on-behalf-of"),
