@@ -70,10 +70,10 @@ async fn every_function_starts_with_its_variables_and_has_its_routes() {
 /// 300 (Quotas for configuring and running an HTTP API). The function refuses the methods that it does not serve.
 fn of_gateway(declared: &[(String, &str)]) -> BTreeSet<String> {
     let methods = |path: &str| declared.iter().filter(|(_, other)| *other == path).count();
-    let one = |(method, path): &(String, &str)| match path.starts_with("/v3/") && methods(path) > 1
-    {
-        true => format!("ANY {path}"),
-        false => format!("{method} {path}"),
+    let one = |(method, path): &(String, &str)| {
+        let is_shared = path.starts_with("/v3/") && methods(path) > 1;
+        let method = if is_shared { "ANY" } else { method };
+        format!("{method} {path}")
     };
     declared.iter().map(one).collect()
 }
