@@ -288,7 +288,8 @@ def keyboard(page, host, checks):
     page.keyboard.type("A first mail")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("q=A\\+first\\+mail"))
-    checks.that(page.locator(".feed tbody tr").count() == 1, "one row is found")
+    rows = page.locator(".feed tbody tr").all_inner_texts()
+    checks.that(len(rows) == 1, f"one row is found: {rows}")
 
 
 def main():

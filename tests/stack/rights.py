@@ -81,6 +81,7 @@ NOT_TAKEN = {
     },
     "inbound-parse": {
         **OWN_RING,
+        ("secretsmanager:GetSecretValue", "StackSecret"): RECEIVING,
         ("secretsmanager:GetSecretValue", "FilterSecret"): FILTER,
         ("s3:GetObject", "Bucket/received/*"): RECEIVING,
         ("s3:DeleteObject", "Bucket/received/*"): RECEIVING,
