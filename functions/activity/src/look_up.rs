@@ -55,6 +55,20 @@ struct Matches {
     until: Option<String>,
 }
 
+impl Matches {
+    /// Adds those that match until as many as wanted are there; then nothing behind the last of them was examined.
+    async fn take(&mut self, mails: Vec<FoundMail>, request: LookUpRequest<'_>) -> bool {
+        let missing = request.wanted() - self.mails.len();
+        self.mails
+            .extend(matching(mails, request.query, missing).await);
+        let is_full = self.mails.len() == request.wanted();
+        if is_full {
+            self.until = self.mails.last().map(|mail| mail.row.place());
+        }
+        is_full
+    }
+}
+
 impl LookUpRequest<'_> {
     /// One more than enough shows whether a page has another behind it.
     fn wanted(&self) -> usize {
@@ -165,11 +179,8 @@ async fn left(
         } else {
             mails
         };
-        let missing = request.wanted() - found.mails.len();
-        found.mails.extend(matching(mails, query, missing).await);
-        if found.mails.len() == request.wanted() {
-            after = found.mails.last().map(|mail| mail.row.place());
-            break;
+        if found.take(mails, request).await {
+            return Ok(found);
         }
         if after.is_none() {
             break;
@@ -235,10 +246,7 @@ async fn waiting(
             let behind = |mail: &FoundMail| Some(mail.row.place()) > start;
             let mails: Vec<_> = mails.filter(behind).collect();
             let last = mails.last().map(|mail| mail.row.place());
-            let missing = request.wanted() - found.mails.len();
-            found.mails.extend(matching(mails, query, missing).await);
-            if found.mails.len() == request.wanted() {
-                found.until = found.mails.last().map(|mail| mail.row.place());
+            if found.take(mails, request).await {
                 return Ok(found);
             }
             // The place of a row is that of its first copy.
