@@ -6,7 +6,7 @@ use posthaste_store::{Claim, Claimant, Described, KeptMailSetting};
 use posthaste_testkit::entropy;
 use serde_json::json;
 
-use crate::TestApp;
+use crate::{TestApp, sandbox_of};
 
 const MESSAGE: &[u8] = b"From: me@example.com\r\nTo: ann@example.com\r\nSubject: Hello\r\nX-Evil: <script>\r\n\
     MIME-Version: 1.0\r\nContent-Type: multipart/alternative; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain\r\n\r\n\
@@ -77,15 +77,7 @@ async fn a_kept_mail_is_shown_in_frames_that_may_do_nothing() {
         let path = format!("/console/mail-part/{message}{query}");
         let part = app.get(&path, &session).send().await.expect(200);
         assert_eq!(part.header("content-type"), media);
-        let policy = part.header("content-security-policy");
-        assert!(
-            policy.starts_with("sandbox; default-src 'none';"),
-            "{policy}"
-        );
-        assert!(
-            !policy.contains("allow-") && !policy.contains("script-src"),
-            "{policy}"
-        );
+        sandbox_of(&part);
         assert!(part.body.starts_with(start.as_bytes()), "{:?}", part.body);
         // Without a session there is nothing.
         let refused = app.get(&path, "").send().await;

@@ -26,6 +26,20 @@ use serde_json::Value;
 const HOST: &str = "127.0.0.1:3000";
 const ORIGIN: &str = "http://127.0.0.1:3000";
 
+/// The policy of a frame's document, in which nothing of a mail runs.
+pub(crate) fn sandbox_of(part: &Response) -> &str {
+    let policy = part.header("content-security-policy");
+    assert!(
+        policy.starts_with("sandbox; default-src 'none';"),
+        "{policy}"
+    );
+    assert!(
+        !policy.contains("allow-") && !policy.contains("script-src"),
+        "{policy}"
+    );
+    policy
+}
+
 pub(crate) struct TestApp(posthaste_testkit::TestApp);
 
 impl Deref for TestApp {
