@@ -45,8 +45,7 @@ async fn batch(
     Ok(())
 }
 
-/// An account that has pools names one of them or of the operator's (API facts 2.3; `IP_POOLS`). One without any may
-/// name what it likes: without pools there is nothing that the name could mean wrongly.
+/// The pool is one of the account's or of the operator's (API facts 2.3; `IP_POOLS`).
 async fn ip_pool(
     app: &App,
     caller: &Caller,
@@ -60,7 +59,7 @@ async fn ip_pool(
         return Ok(());
     }
     let pools = app.store.ip_pools(caller.id()).await?.pools;
-    if !pools.is_empty() && !pools.contains_key(name) {
+    if !pools.contains_key(name) {
         let message = format!(
             "The IP Pool name must be a valid pool name for your account. You provided [{name}]."
         );

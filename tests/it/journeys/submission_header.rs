@@ -227,6 +227,9 @@ async fn tags_are_replaced_in_the_address_for_answers_and_without_any_it_stays_a
 #[tokio::test(flavor = "multi_thread")]
 async fn a_mail_leaves_at_its_time_through_its_pool() {
     let service = Service::start().await;
+    let pool = json!({"name": "slow"});
+    let made = service.call(Method::POST, "/v3/ips/pools", &pool).await;
+    assert_eq!(made.status(), 200);
     let mut smtp = connected(&service).await;
     let at = service.now() + 1800;
     let header = format!("{{\"send_at\": {at}, \"ip_pool\": \"slow\"}}");
@@ -236,10 +239,11 @@ async fn a_mail_leaves_at_its_time_through_its_pool() {
     let processed = serde_json::to_value(&rows[0].events()[0]).unwrap();
     assert_eq!(processed["pool"]["name"], "slow", "{processed}");
     assert_eq!(rows[0].events()[0].at.0, at);
-    // A name that no pool can have.
-    let id = smtp
-        .taken(&["ann@example.com"], &mail("{\"ip_pool\": \"x\"}"))
-        .await;
-    assert_eq!(service.states(&id, 1).await, ["Dropped"]);
+    // A name that no pool can have, and one that the account's pool has not.
+    for name in ["x", "fast"] {
+        let header = format!("{{\"ip_pool\": \"{name}\"}}");
+        let id = smtp.taken(&["ann@example.com"], &mail(&header)).await;
+        assert_eq!(service.states(&id, 1).await, ["Dropped"], "{name}");
+    }
     service.stop().await;
 }

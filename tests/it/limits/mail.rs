@@ -202,6 +202,11 @@ async fn what_lies_on_a_limit_passes_and_one_past_it_does_not() {
         let group: Value = answer.json().await.expect("JSON");
         ids.push(group["id"].as_i64().expect("an id"));
     }
+    for name in ["pp".to_owned(), "p".repeat(64)] {
+        let pool = json!({"name": name});
+        let answer = service.call(Method::POST, "/v3/ips/pools", &pool).await;
+        assert_eq!(answer.status(), 200, "{name}");
+    }
     for row in rows(service.now(), &ids) {
         let (status, answer) = checked(&service, &[(row.path, &row.at)]).await;
         assert_eq!(status, 200, "{}: {answer:#}", row.limit);

@@ -167,6 +167,8 @@ async fn what_the_account_lacks_has_its_row_too() {
     app.tenant.domain(store, "example.com").await;
     let group = store.create_group(account, ("News", ""), false).await;
     assert!(matches!(group.unwrap(), GroupSaved::Done(group) if group.id == 1));
+    let unknown = with(&[("ip_pool_name", json!("news"))]);
+    app.send(&unknown).await.expect(400);
     let pools = store.change_ip_pools(account, |pools| {
         pools.pools.entry("news".to_owned()).or_default();
         Ok::<_, StoreError>(())
