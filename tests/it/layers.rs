@@ -10,7 +10,7 @@ fn level(name: &str) -> Option<u8> {
     Some(match name {
         "posthaste-embedded" | "posthaste-metrics" | "posthaste-model" | "posthaste-offload"
         | "workspace-hack" => 0,
-        "posthaste-cache" => 1,
+        "posthaste-cache" | "posthaste-dns" => 1,
         "posthaste-mime" | "posthaste-render" | "posthaste-store" | "posthaste-blob"
         | "posthaste-queue" | "posthaste-mailer" | "posthaste-webhook" | "posthaste-smtpapi"
         | "posthaste-listen" | "posthaste-identity" | "posthaste-secrets" | "posthaste-spam" => 2,

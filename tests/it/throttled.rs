@@ -7,6 +7,7 @@
 mod timed_queue;
 
 use std::fs;
+use std::sync::Arc;
 
 use axum::body::Bytes;
 use inbound_parse::{ArrivedMail, MailFate, SenderChecks};
@@ -186,6 +187,7 @@ async fn one_throttle_of_the_table_delays_an_event_by_less_than_a_minute() {
     assert_eq!(made.status, 201, "{made:?}");
     let mut app = services.open(webhook_fanout::App::from_env);
     app.events = drill.queue.queue.clone();
+    app.mailbox_hosts = Arc::new(webhook_fanout::MailboxHosts::new(None));
     for call in 0.. {
         let message = entropy().message_id();
         let event = event(&drill, &message, EventKind::Delivered);

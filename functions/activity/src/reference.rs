@@ -245,8 +245,9 @@ fn segments(reference: Reference) -> Reference {
         .on(
             "GET /v3/mailbox_providers/stats",
             named(Operation::new("Counts mails by mailbox provider"), "mailbox_providers")
-                .about("By the domains in which a provider gives addresses. The relay looks up MX records and does not \
-                        show them, so that a company's own domain is `Other`, whichever provider holds its mailboxes."),
+                .about("By the domains in which a provider gives addresses, and by the hosts in the MX records of other \
+                        domains. A domain whose mail is filtered by another company first, or that no DNS answers \
+                        about, is `Other`."),
         )
         .on(
             "GET /v3/clients/stats",

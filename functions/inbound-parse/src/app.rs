@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_blob::Blob;
-use posthaste_identity::Resolver;
+use posthaste_dns::Resolver;
 use posthaste_model::{Clock, Entropy, Hostname};
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};

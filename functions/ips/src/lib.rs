@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use axum::http::Method;
 use posthaste_cache::Cache;
+use posthaste_dns::Resolver;
 use posthaste_http::{Access, Authorizer, Caller, Rejection, Routes};
-use posthaste_identity::Resolver;
 use posthaste_mailer::{DedicatedIp, Ses};
 use posthaste_model::Clock;
 use posthaste_runtime::{Error, Platform};

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use posthaste_dns::Resolver;
 use posthaste_http::{Caller, Rejection, UNKNOWN_ID};
-use posthaste_identity::{Resolver, Target};
+use posthaste_identity::Target;
 use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy, Hostname, PublicUrl};
 use posthaste_notices::Notices;

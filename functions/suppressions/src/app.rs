@@ -1,7 +1,7 @@
 //! What the function works with.
 
+use posthaste_dns::Resolver;
 use posthaste_http::{Caller, Rejection};
-use posthaste_identity::Resolver;
 use posthaste_model::{Clock, EmailAddress, Problems};
 use posthaste_runtime::{Error, Platform};
 use posthaste_store::{Group, Store};

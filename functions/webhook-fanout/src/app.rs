@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
+use posthaste_dns::Resolver;
 use posthaste_model::{Clock, EmailAddress, Entropy, Event};
 use posthaste_queue::{Bus, Queue};
 use posthaste_runtime::{Error, Platform};
@@ -10,6 +11,7 @@ use posthaste_store::Store;
 use posthaste_webhook::{ClientConfig, Guard, Schedule, Sealer, Tokens, WebhookClient};
 
 use crate::breaker::WebhookBreakers;
+use crate::mailbox_hosts::MailboxHosts;
 use crate::severity::ReputationGuard;
 
 /// The dependencies of `webhook-fanout`.
@@ -35,6 +37,8 @@ pub struct App {
     pub publish_events: bool,
     /// What is done about accounts whose mail bounces or is reported as spam too often.
     pub guard: ReputationGuard,
+    /// The mailbox providers of recipients, for statistics.
+    pub mailbox_hosts: Arc<MailboxHosts>,
     /// Seconds for which mails can be searched; `None` if the search is disabled.
     pub searchable: Option<i64>,
     /// The number of accounts and retries processed concurrently.
@@ -70,6 +74,10 @@ impl Default for RetryPolicy {
         }
     }
 }
+
+/// What looks up the MX records of recipients on the local host; none where it asks no DNS.
+#[derive(Clone)]
+pub struct RecipientDns(pub Option<Resolver>);
 
 /// How notices are sent.
 #[derive(Clone, Debug)]
@@ -125,6 +133,10 @@ impl App {
             },
             publish_events: vars.or_default("PUBLISH_EVENTS", false)?,
             guard: vars.or_default("REPUTATION_GUARD", ReputationGuard::default())?,
+            mailbox_hosts: Arc::new(MailboxHosts::new(match platform.part::<RecipientDns>() {
+                Some(RecipientDns(resolver)) => resolver,
+                None => Some(Resolver::system()?),
+            })),
             searchable: Some(vars.or_default("SEARCH_DAYS", 0_u32)?)
                 .filter(|days| *days > 0)
                 .map(|days| i64::from(days).saturating_mul(DAY)),

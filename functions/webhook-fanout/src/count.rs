@@ -36,6 +36,8 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), W
         crate::visits::keep(app, account, events),
         firsts(app, account, events),
     )?;
+    let addresses = events.iter().map(|event| event.email.as_str());
+    let providers = app.mailbox_hosts.of(addresses, app.clock.now_ms()).await;
     let mut tally = Tally::default();
     for event in events {
         let mut metrics = metrics(event);
@@ -46,7 +48,9 @@ async fn count(app: &App, account: &AccountId, events: &[Event]) -> Result<(), W
         if let Some(end) = crate::severity::mail_end(event) {
             tally.hours.add(event.at, end);
         }
-        add_segments(&mut tally.segments, &day, event, &metrics);
+        let provider = providers.get(event.email.as_str()).copied();
+        let segments = provider.into_iter().chain(visitor(event));
+        add_segments(&mut tally.segments, &day, segments, &metrics);
         for category in [""].into_iter().chain(categories(event)) {
             for metric in &metrics {
                 let place = (day.clone(), category.to_owned());
@@ -186,16 +190,24 @@ const DROPS: [&str; 4] = [
     "invalid_emails",
 ];
 
+/// The mail client and device that opened the mail, or the browser that followed a link.
+fn visitor(event: &Event) -> Vec<Segment> {
+    let agent = event.useragent.as_deref().unwrap_or_default();
+    match crate::visits::kind(event.kind) {
+        Some(VisitKind::Open) => vec![Segment::client(agent), Segment::device(agent)],
+        Some(VisitKind::Click) => vec![Segment::browser(agent)],
+        None => Vec::new(),
+    }
+}
+
 /// Adds an event to the counters of mailbox providers, mail clients, devices and browsers, with the metrics that it adds
 /// to the whole account.
-fn add_segments(counts: &mut SegmentCounts, day: &str, event: &Event, metrics: &[&'static str]) {
-    let agent = event.useragent.as_deref().unwrap_or_default();
-    let mut segments = vec![Segment::provider(&event.email)];
-    match crate::visits::kind(event.kind) {
-        Some(VisitKind::Open) => segments.extend([Segment::client(agent), Segment::device(agent)]),
-        Some(VisitKind::Click) => segments.push(Segment::browser(agent)),
-        None => {}
-    }
+fn add_segments(
+    counts: &mut SegmentCounts,
+    day: &str,
+    segments: impl Iterator<Item = Segment>,
+    metrics: &[&'static str],
+) {
     for segment in segments {
         for metric in metrics {
             let is_drop = DROPS.contains(metric);

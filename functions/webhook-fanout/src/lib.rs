@@ -17,6 +17,7 @@ mod failure;
 mod forward;
 mod guard;
 mod health;
+mod mailbox_hosts;
 mod post;
 mod post_log;
 mod record;
@@ -24,7 +25,8 @@ mod severity;
 mod visits;
 mod work;
 
-pub use app::{App, EventObserver, Forwarding, RetryPolicy};
+pub use app::{App, EventObserver, Forwarding, RecipientDns, RetryPolicy};
 pub use breaker::WebhookBreakers;
+pub use mailbox_hosts::MailboxHosts;
 pub use severity::{InvalidGuard, ReputationGuard};
 pub use work::handle;

@@ -230,7 +230,7 @@ pub struct Args {
     /// Only send from verified senders and authenticated domains, as on AWS
     #[arg(long, env = "POSTHASTE_STRICT_SENDERS", hide_env_values = true)]
     pub strict_senders: bool,
-    /// Do not query the DNS about received mail: its SPF and DKIM results are then none
+    /// Do not query the DNS about received mail, whose SPF and DKIM results are then none, and about recipients
     #[arg(long, env = "POSTHASTE_NO_INBOUND_DNS", hide_env_values = true)]
     pub no_inbound_dns: bool,
     /// Spam filter for received mail: `spamd://HOST[:783]`, `rspamd://HOST[:11333]`, or rspamd's own address

@@ -11,7 +11,7 @@ use std::time::Duration;
 use clap::builder::Resettable;
 use clap::{ArgMatches, Args as _, FromArgMatches, Subcommand};
 use posthaste_blob::{Blob, BlobError};
-use posthaste_identity::Resolver;
+use posthaste_dns::Resolver;
 use posthaste_mailer::Ses;
 use posthaste_operator::{CommandError, Report, Tools};
 use posthaste_runtime::{ConfigError, Env, Platform};

@@ -9,7 +9,7 @@ use axum::http::Extensions;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use posthaste_blob::Blob;
-use posthaste_identity::Resolver;
+use posthaste_dns::Resolver;
 use posthaste_mailbox::Mailbox;
 use posthaste_mailer::Mailer;
 use posthaste_model::{Entropy, Hostname, PublicUrl};
@@ -126,6 +126,10 @@ fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
     )));
     own.insert(ips::NameDns(inbound_dns(&settings.inbound_dns)));
     own.insert(suppressions::AddressDns(inbound_dns(&settings.inbound_dns)));
+    // Mail to the embedded relay reaches no mailbox: its recipients are not asked about.
+    let recipients = settings.relay.as_ref();
+    let recipients = recipients.and_then(|_| inbound_dns(&settings.inbound_dns));
+    own.insert(webhook_fanout::RecipientDns(recipients));
     // One variable on AWS, where each function has its own.
     if let Some(filter) = settings.spam_filter.clone() {
         own.insert(filter);

@@ -4,8 +4,8 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use posthaste_dns::Zone;
 use posthaste_http::RateLimits;
-use posthaste_identity::Zone;
 use posthaste_mailer::RelayUrl;
 use posthaste_model::{Clock, Entropy, HORIZON, Hostname, PublicUrl};
 use posthaste_spam::Filter;

@@ -1,6 +1,6 @@
 //! The DMARC policy of a domain for mail that only claims to be from it (RFC 7489).
 
-use posthaste_identity::Resolver;
+use posthaste_dns::Resolver;
 use posthaste_model::RecordKind;
 
 /// What the DNS says.
@@ -69,7 +69,7 @@ fn policy(text: &str) -> Option<String> {
 mod tests {
     use std::sync::Arc;
 
-    use posthaste_identity::Zone;
+    use posthaste_dns::Zone;
 
     use super::*;
 

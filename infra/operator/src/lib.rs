@@ -21,8 +21,8 @@ mod ses;
 
 use clap::Subcommand;
 use posthaste_blob::Blob;
+use posthaste_dns::Resolver;
 use posthaste_erasure::OtherStore;
-use posthaste_identity::Resolver;
 use posthaste_mailer::Ses;
 use posthaste_model::{Clock, Entropy};
 use posthaste_queue::{Bus, DeadJobs, Queue};

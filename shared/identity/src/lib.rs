@@ -4,9 +4,7 @@ mod canonical;
 mod dkim;
 mod proof;
 mod received;
-mod resolver;
 
 pub use dkim::{DkimError, KeyPair, Signer, place};
 pub use proof::{RecordCheck, RecordPlan, Target, check, judge, records};
 pub use received::{Came, CheckedSender, SpfCheck, check_received};
-pub use resolver::{DnsError, DnsRecords, Resolver, Zone};

@@ -2,7 +2,7 @@
 
 use posthaste_model::{Record, RecordKind};
 
-use crate::resolver::{DnsError, DnsRecords, Resolver};
+use posthaste_dns::{DnsError, DnsRecords, Resolver};
 
 /// The targets of a domain's records: names of this installation.
 #[derive(Clone, Debug, PartialEq, Eq)]

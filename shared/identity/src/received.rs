@@ -23,7 +23,7 @@ use mail_auth::{
 };
 use tokio::time::timeout;
 
-use crate::{DnsRecords, Resolver, Zone};
+use posthaste_dns::{DnsRecords, Resolver, Zone};
 
 /// The deadline of all look-ups of one check; a result missing by then is a temporary error.
 const TIMEOUT: Duration = Duration::from_secs(15);

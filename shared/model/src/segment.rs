@@ -4,9 +4,7 @@
 //! The sender's recipients choose domains, and strangers write user agents. So the names come from fixed tables, and
 //! what no table has is [`OTHER`]: whatever is sent, a day has a bounded number of counters.
 //!
-//! The table of domains stands for the MX records of recipients. The relay looks those up and shows no one
-//! what it found, and a lookup for each mail would cost more than its counters. So a company's domain whose mail a
-//! provider hosts is counted as [`OTHER`].
+//! A provider is known by the domains that it gives addresses in, and by the hosts that its customers' MX records name.
 
 mod agents;
 mod providers;
@@ -108,6 +106,11 @@ impl Segment {
         }
     }
 
+    /// Whether no table has it.
+    pub fn is_other(&self) -> bool {
+        self.name == OTHER
+    }
+
     fn named(by: Segmentation, found: Option<(&'static str, &'static str)>) -> Self {
         found.map_or(Self::other(by), |(code, name)| Self { by, code, name })
     }
@@ -116,6 +119,12 @@ impl Segment {
     pub fn provider(address: &str) -> Self {
         let domain = address.rsplit_once('@').map_or("", |(_, domain)| domain);
         Self::named(Segmentation::MailboxProvider, providers::of_domain(domain))
+    }
+
+    /// The provider that has the mailboxes of a domain, by the hosts of its MX records.
+    pub fn mailbox_host(exchanges: &[String]) -> Self {
+        let found = providers::of_exchanges(exchanges);
+        Self::named(Segmentation::MailboxProvider, found)
     }
 
     /// The mail client that opened a mail, by its user agent.

@@ -1,6 +1,7 @@
 //! SPF and DKIM of a received mail.
 
-use posthaste_identity::{Came, Resolver, Zone, check_received};
+use posthaste_dns::{Resolver, Zone};
+use posthaste_identity::{Came, check_received};
 use posthaste_model::RecordKind;
 
 use crate::guard::survive;

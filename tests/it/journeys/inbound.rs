@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste::{DnsSettings, HostSettings};
-use posthaste_identity::{KeyPair, Signer, Zone};
+use posthaste_dns::Zone;
+use posthaste_identity::{KeyPair, Signer};
 use posthaste_model::RecordKind;
 use posthaste_testkit::{Receiver, Reply};
 use reqwest::Method;

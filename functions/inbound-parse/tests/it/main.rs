@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inbound_parse::{App, ArrivedMail, MailFate, SenderChecks, accept, handle};
-use posthaste_identity::{Resolver, Zone};
+use posthaste_dns::{Resolver, Zone};
 use posthaste_model::AccountId;
 use posthaste_queue::Inbound;
 use posthaste_store::{ParseSetting, SettingCreation};

@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use axum::http::Method;
 use ips::{App, NameDns, routes};
-use posthaste_identity::{Resolver, Zone};
+use posthaste_dns::{Resolver, Zone};
 use posthaste_mailer::Ses;
 use posthaste_testkit::Services;
 use serde_json::Value;

@@ -20,7 +20,7 @@ mod standing;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use posthaste_identity::{Resolver, Zone};
+use posthaste_dns::{Resolver, Zone};
 use posthaste_mailer::Ses;
 use posthaste_model::{Mail, RecordKind};
 use posthaste_queue::{Job, JobBody};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use posthaste_identity::{Resolver, Zone};
+use posthaste_dns::{Resolver, Zone};
 use posthaste_model::RecordKind;
 use posthaste_store::SuppressionList;
 use posthaste_testkit::{Response, Services, Tenant};

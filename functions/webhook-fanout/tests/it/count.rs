@@ -1,10 +1,16 @@
 //! Which event adds to which counter of its day.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use posthaste_model::{BounceType, Category, Event, EventKind, MessageId, Segmentation};
+use posthaste_dns::{Resolver, Zone};
+use posthaste_model::{
+    BounceType, Category, Event, EventKind, MessageId, RecordKind, Segmentation,
+};
 use posthaste_store::{DayStats, METRICS};
 use posthaste_testkit::FaultProxy;
+
+use webhook_fanout::MailboxHosts;
 
 use crate::env::TestEnv;
 
@@ -273,6 +279,70 @@ async fn the_provider_of_a_recipient_counts_what_becomes_of_the_mail() {
         let counted = env.segments(Segmentation::MailboxProvider).await;
         assert_eq!(counted, ones(&want), "{kind:?} {reason:?}");
     }
+}
+
+#[tokio::test]
+async fn a_company_s_domain_counts_for_the_provider_of_its_exchanges() {
+    let mut env = TestEnv::open().await;
+    let zone = Arc::new(Zone::default());
+    let publish = |domain, exchange| zone.publish(RecordKind::Mx, domain, &[exchange]);
+    publish("works.example", "smtp.google.com.");
+    publish("xn--bcher-kva.example", "mx.zoho.eu.");
+    publish("own.example", "mx.own.example.");
+    // A provider's own domain is not looked up.
+    publish("gmail.com", "mx.zoho.eu.");
+    zone.fail(RecordKind::Mx, "broken.example");
+    let resolver = Resolver::Zone(zone.clone());
+    env.app.mailbox_hosts = Arc::new(MailboxHosts::new(Some(resolver)));
+    let mut number = 0;
+    let mut events = |domains: &[&str]| -> Vec<Event> {
+        let event = |domain: &&str| {
+            number += 1;
+            let mut event = env.event(EventKind::Delivered);
+            event.id = format!("d{number}");
+            event.email = format!("ann@{domain}");
+            event
+        };
+        domains.iter().map(event).collect()
+    };
+    let first = events(&[
+        "Works.example",
+        "bücher.example",
+        "own.example",
+        "gmail.com",
+        "broken.example",
+        "nobody.example",
+    ]);
+    let second = events(&["works.example", "broken.example"]);
+    let third = events(&["broken.example", "own.example"]);
+    env.send_events(&first).await;
+    let by = Segmentation::MailboxProvider;
+    let delivered = |counts: &[(&str, i64)]| -> Vec<(String, i64)> {
+        let named = counts.iter();
+        named
+            .map(|(name, count)| (format!("{name} delivered"), *count))
+            .collect()
+    };
+    let want = delivered(&[("Gmail", 2), ("Other", 3), ("Zoho", 1)]);
+    assert_eq!(env.segments(by).await, want);
+
+    // What was answered holds for a day, a failure for ten minutes.
+    publish("works.example", "mx.own.example.");
+    publish("own.example", "in1-smtp.messagingengine.com.");
+    publish("broken.example", "mail.protonmail.ch.");
+    env.send_events(&second).await;
+    let want = delivered(&[("Gmail", 3), ("Other", 4), ("Zoho", 1)]);
+    assert_eq!(env.segments(by).await, want);
+    env.hand.advance(86_400);
+    env.send_events(&third).await;
+    let want = delivered(&[
+        ("Fastmail", 1),
+        ("Gmail", 3),
+        ("Other", 4),
+        ("Proton", 1),
+        ("Zoho", 1),
+    ]);
+    assert_eq!(env.segments(by).await, want);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The worker with everything around it, in memory.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use posthaste_model::{AccountId, Entropy, Event, EventKind, MessageId, Timestamp};
@@ -10,7 +11,7 @@ use posthaste_testkit::{Queues, Receiver, Services, TestClock, sqs_event, table}
 use posthaste_webhook::{
     ClientConfig, Guard, WebhookClient, WebhookKeyPair, oauth_place, signing_place,
 };
-use webhook_fanout::{App, handle};
+use webhook_fanout::{App, MailboxHosts, handle};
 
 pub(crate) const SOON: Duration = Duration::from_secs(5);
 
@@ -33,6 +34,7 @@ fn worker(services: &Services, entropy: &Entropy) -> App {
         ..ClientConfig::default()
     })
     .unwrap();
+    app.mailbox_hosts = Arc::new(MailboxHosts::new(None));
     // The same in every run.
     app.entropy = entropy.clone();
     app

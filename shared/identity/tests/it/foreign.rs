@@ -6,7 +6,8 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use posthaste_identity::{Came, Resolver, Zone, check_received};
+use posthaste_dns::{Resolver, Zone};
+use posthaste_identity::{Came, check_received};
 use posthaste_model::RecordKind;
 
 fn vectors() -> PathBuf {

@@ -1,4 +1,4 @@
-//! Signatures that verify, and names that are looked up over a socket.
+//! Signatures that verify, and records that are looked up.
 
 #![expect(
     clippy::unwrap_used,
@@ -6,7 +6,7 @@
     reason = "a test that cannot go on fails"
 )]
 
-mod dns;
 mod foreign;
 mod received;
+mod records;
 mod signatures;

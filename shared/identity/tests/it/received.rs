@@ -4,11 +4,10 @@ use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 
-use hickory_resolver::proto::op::Message;
-use posthaste_identity::{Came, Resolver, SpfCheck, check_received};
+use hickory_resolver::proto::op::{Message, MessageType, ResponseCode};
+use posthaste_dns::Resolver;
+use posthaste_identity::{Came, SpfCheck, check_received};
 use tokio::net::UdpSocket;
-
-use crate::dns::answer;
 
 /// Names that a server was asked about.
 type Asked = Arc<Mutex<BTreeSet<String>>>;
@@ -22,10 +21,12 @@ async fn name_server() -> (SocketAddr, Asked) {
     tokio::spawn(async move {
         let mut bytes = [0; 1500];
         while let Ok((size, from)) = socket.recv_from(&mut bytes).await {
-            let question = Message::from_vec(&bytes[..size]).unwrap();
-            let name = question.queries[0].name().to_ascii();
+            let mut message = Message::from_vec(&bytes[..size]).unwrap();
+            let name = message.queries[0].name().to_ascii();
             noted.lock().unwrap().insert(name);
-            let answer = answer(&bytes[..size]);
+            message.metadata.message_type = MessageType::Response;
+            message.metadata.response_code = ResponseCode::NXDomain;
+            let answer = message.to_vec().unwrap();
             socket.send_to(&answer, from).await.unwrap();
         }
     });

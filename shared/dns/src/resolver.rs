@@ -21,12 +21,14 @@ pub type DnsRecords = Vec<String>;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("no answer about a {kind} record: {why}")]
 pub struct DnsError {
+    /// What was asked for.
     pub kind: RecordKind,
     why: String,
 }
 
 impl DnsError {
-    pub(crate) fn new(kind: RecordKind, why: impl fmt::Display) -> Self {
+    /// A lookup of a record of this kind that failed, and why, for the log.
+    pub fn new(kind: RecordKind, why: impl fmt::Display) -> Self {
         let why = why.to_string();
         Self { kind, why }
     }
@@ -199,7 +201,7 @@ impl Zone {
     }
 
     /// Every TXT record, by host; `None` where the zone is set to fail.
-    pub(crate) fn texts(&self) -> Vec<(String, Option<DnsRecords>)> {
+    pub fn texts(&self) -> Vec<(String, Option<DnsRecords>)> {
         let Ok(names) = self.0.lock() else {
             return Vec::new();
         };
