@@ -1,10 +1,11 @@
-//! The CSV beside each file of JSON lines (RFC 4180).
+//! The CSV beside each file of JSON lines, which has the text as it is: no mark before what looks like a formula.
 
 use std::fs::OpenOptions;
 use std::io::{self, BufWriter, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use posthaste_model::csv_cell;
 use serde_json::Value;
 
 use crate::folder::{AccountFolder, Lines};
@@ -47,51 +48,28 @@ fn convert(lines: &Path, csv: &Path, columns: &[&str]) -> io::Result<()> {
 fn cell(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => String::new(),
-        Some(Value::String(text)) => quoted(text),
+        Some(Value::String(text)) => csv_cell(text),
         Some(Value::Number(number)) => number.to_string(),
-        Some(other) => quoted(&other.to_string()),
+        Some(other) => csv_cell(&other.to_string()),
     }
-}
-
-/// The text, in quotes where it has what CSV itself uses. A spreadsheet runs a cell that begins like a formula, and what
-/// is in one comes from strangers: an apostrophe before it makes it a text. JSON lines, which an import reads, have the
-/// text as it is.
-fn quoted(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    let is_plain = !text.contains(['"', ',', '\r', '\n', '\'']) && text.trim() == text;
-    if is_plain && !is_formula {
-        return text.to_owned();
-    }
-    let mark = if is_formula { "'" } else { "" };
-    format!("\"{mark}{}\"", text.replace('"', "\"\""))
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     #[test]
-    fn a_cell_is_quoted_where_it_must_be() {
-        for (text, want) in [
-            ("plain", "plain"),
-            ("", ""),
-            ("a,b", "\"a,b\""),
-            ("say \"so\"", "\"say \"\"so\"\"\""),
-            ("two\r\nlines", "\"two\r\nlines\""),
-            (" blank", "\" blank\""),
-            ("=1+1", "\"'=1+1\""),
-            ("@x", "\"'@x\""),
-            ("-a", "\"'-a\""),
-            ("\t+", "\"'\t+\""),
+    fn what_is_no_text_or_number_is_json() {
+        for (value, want) in [
+            (json!(["a", 1]), "\"[\"\"a\"\",1]\""),
+            (json!("=1+1"), "\"'=1+1\""),
+            (json!(null), ""),
+            (json!(-5), "-5"),
         ] {
-            assert_eq!(quoted(text), want);
+            assert_eq!(cell(Some(&value)), want);
         }
-        assert_eq!(
-            cell(Some(&serde_json::json!(["a", 1]))),
-            "\"[\"\"a\"\",1]\""
-        );
-        assert_eq!(cell(Some(&serde_json::json!(null))), "");
-        assert_eq!(cell(Some(&serde_json::json!(-5))), "-5");
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod address;
 pub mod batch;
 pub mod breaker;
 mod configuration_sets;
+mod csv;
 mod drop_reason;
 mod entropy;
 mod event;
@@ -30,6 +31,7 @@ pub use address::{
     Mailbox,
 };
 pub use configuration_sets::{ConfigurationSets, InvalidConfigurationSets};
+pub use csv::csv_cell;
 pub use drop_reason::DropReason;
 pub use entropy::Entropy;
 pub use event::{BounceType, Category, Classification, Event, EventKind, Pool, UrlOffset};

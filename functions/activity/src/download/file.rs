@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use posthaste_http::Rejection;
-use posthaste_model::AccountId;
+use posthaste_model::{AccountId, csv_cell};
 use posthaste_store::Sought;
 
 use crate::App;
@@ -229,46 +229,13 @@ fn line(request: &str, mail: &MessageDetail, event: &EventDetail, is_first: bool
         "",
         &mail.unique_args,
     ];
-    let cells = cells.map(cell);
+    let cells = cells.map(csv_cell);
     cells.join(",") + "\r\n"
-}
-
-/// A value as a cell (RFC 4180). A spreadsheet runs a cell that begins like a formula, and what is in
-/// one comes from strangers: an apostrophe before it makes it a text.
-fn cell(value: &str) -> String {
-    let is_formula = value.starts_with(['=', '+', '-', '@', '\t', '\r', '\n']);
-    let mark = if is_formula { "'" } else { "" };
-    let is_plain = !value.contains(['"', ',', '\r', '\n', ';', '\t', '\'']);
-    if is_plain && !is_formula {
-        return value.to_owned();
-    }
-    format!("\"{mark}{}\"", value.replace('"', "\"\""))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_cell_is_quoted_where_it_must_be_and_is_no_formula() {
-        for (value, want) in [
-            ("", ""),
-            ("plain text", "plain text"),
-            ("a,b", "\"a,b\""),
-            ("say \"hi\"", "\"say \"\"hi\"\"\""),
-            ("two\r\nlines", "\"two\r\nlines\""),
-            ("=1+1", "\"'=1+1\""),
-            ("+1", "\"'+1\""),
-            ("-1", "\"'-1\""),
-            ("@SUM(A1)", "\"'@SUM(A1)\""),
-            ("\t=1", "\"'\t=1\""),
-            ("\r=1", "\"'\r=1\""),
-            ("=\"a\",b", "\"'=\"\"a\"\",b\""),
-            ("a=1", "a=1"),
-        ] {
-            assert_eq!(cell(value), want, "{value:?}");
-        }
-    }
 
     #[test]
     fn what_json_makes_of_a_text_is_counted() {
