@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use http::{HeaderMap, StatusCode, header};
 use posthaste_model::Timestamp;
+use posthaste_webhook::RetryAfter;
 
 /// Attempts of a call that fails: some 30 seconds in all.
 const ATTEMPTS: u32 = 6;
@@ -79,22 +80,15 @@ impl CallAttempts {
     }
 }
 
-/// The wait that a 429 asks for: `Retry-After` in seconds or as a date, or else until the limit is reset.
+/// The wait that a 429 asks for: `Retry-After`, or else until the limit is reset.
 pub(crate) fn retry_after(headers: &HeaderMap, now: Timestamp) -> Option<Duration> {
-    let seconds_until = |at| {
-        let seconds = Timestamp(at).since(now);
-        Duration::from_secs(u64::try_from(seconds).unwrap_or(0))
+    let until = match headers.get(header::RETRY_AFTER) {
+        Some(text) => RetryAfter::read(text.to_str().ok()?)?.from(now),
+        None => Timestamp(number(headers, "x-ratelimit-reset")?),
     };
-    if let Some(text) = headers.get(header::RETRY_AFTER) {
-        let text = text.to_str().ok()?.trim();
-        if let Ok(seconds) = text.parse::<u64>() {
-            return Some(Duration::from_secs(seconds));
-        }
-        let date = httpdate::parse_http_date(text).ok()?;
-        let date = date.duration_since(std::time::UNIX_EPOCH).ok()?.as_secs();
-        return Some(seconds_until(i64::try_from(date).ok()?));
-    }
-    number(headers, "x-ratelimit-reset").map(seconds_until)
+    Some(Duration::from_secs(
+        u64::try_from(until.since(now)).unwrap_or(0),
+    ))
 }
 
 /// The wait before the next call, after an answer whose limit is used up.

@@ -18,10 +18,10 @@ pub enum RetryAfter {
 
 impl RetryAfter {
     /// Parses the header: seconds, or a date in any of the three forms of HTTP. Otherwise `None`.
-    pub(crate) fn read(value: &str) -> Option<Self> {
+    pub fn read(value: &str) -> Option<Self> {
         let value = value.trim();
-        if let Ok(seconds) = value.parse::<u32>() {
-            return Some(Self::In(Duration::from_secs(seconds.into())));
+        if let Ok(seconds) = value.parse() {
+            return Some(Self::In(Duration::from_secs(seconds)));
         }
         let date = httpdate::parse_http_date(value).ok()?;
         let since = date.duration_since(std::time::UNIX_EPOCH).ok()?;
@@ -155,6 +155,7 @@ mod tests {
             ("0", seconds(0)),
             (" 120 ", seconds(120)),
             ("4294967295", seconds(4_294_967_295)),
+            ("18446744073709551615", seconds(u64::MAX)),
             ("Sun, 06 Nov 1994 08:49:37 GMT", date),
             ("Sunday, 06-Nov-94 08:49:37 GMT", date),
             ("Sun Nov  6 08:49:37 1994", date),
