@@ -132,6 +132,8 @@ pub(crate) struct Line {
 pub(crate) enum LineFault {
     #[error("it is not JSON")]
     NotJson,
+    #[error("it is not UTF-8")]
+    NotText,
     #[error("it exceeds {LONGEST_LINE} bytes")]
     TooLong,
 }
@@ -141,7 +143,11 @@ impl Line {
         if self.is_cut {
             return Err(LineFault::TooLong);
         }
-        json_text::parse(&self.bytes).ok_or(LineFault::NotJson)
+        let item = json_text::parse(&self.bytes).ok_or(LineFault::NotJson)?;
+        if item.is_mended && std::str::from_utf8(&self.bytes).is_err() {
+            return Err(LineFault::NotText);
+        }
+        Ok(item.value)
     }
 
     /// What a report calls the line: its number, and the first of these names that its beginning has.

@@ -42,6 +42,8 @@ pub(crate) struct ArrayItems {
     depth: usize,
     in_text: bool,
     escaped: bool,
+    /// Whether an item had something that is no text.
+    is_mended: bool,
 }
 
 impl ArrayItems {
@@ -52,7 +54,13 @@ impl ArrayItems {
             depth: 0,
             in_text: false,
             escaped: false,
+            is_mended: false,
         }
+    }
+
+    /// Whether an item had something that is no text.
+    pub(crate) fn is_mended(&self) -> bool {
+        self.is_mended
     }
 
     /// Adds bytes, and appends the items that they complete.
@@ -77,7 +85,8 @@ impl ArrayItems {
             }
             Position::Item if self.ends(byte) => {
                 let item = json_text::parse(&self.item).ok_or(ArrayFault::Item)?;
-                found.push(item);
+                self.is_mended |= item.is_mended;
+                found.push(item.value);
                 self.item.clear();
                 self.position = if byte == b']' {
                     Position::Behind

@@ -1,20 +1,33 @@
-//! JSON as services write it: a text that was cut in the middle of a character ends with half of it.
+//! JSON as services write it: a text that was cut in the middle of a character ends with half of it, and one that a mail
+//! server wrote may be in another encoding.
 
 use serde_json::Value;
 
-/// What the bytes mean, where half a character (a surrogate without its other half, RFC 8259, section 8.2) stands for
-/// U+FFFD; nothing of what is not JSON.
-pub(crate) fn parse(bytes: &[u8]) -> Option<Value> {
-    match serde_json::from_slice(bytes) {
-        Ok(value) => Some(value),
-        Err(_) => serde_json::from_slice(&mended(bytes)?).ok(),
-    }
+/// What bytes mean.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct JsonText {
+    pub(crate) value: Value,
+    /// Whether U+FFFD stands for something in them that is no text.
+    pub(crate) is_mended: bool,
 }
 
-/// The same bytes without halves; `None` if they have none.
-fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
+/// What the bytes mean, where U+FFFD stands for half a character (a surrogate without its other half, RFC 8259, section
+/// 8.2) and for bytes that are not UTF-8; nothing of what is not JSON.
+pub(crate) fn parse(bytes: &[u8]) -> Option<JsonText> {
+    if let Ok(value) = serde_json::from_slice(bytes) {
+        let is_mended = false;
+        return Some(JsonText { value, is_mended });
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let is_mended = true;
+    let value = serde_json::from_slice(&without_halves(text.as_bytes())).ok()?;
+    Some(JsonText { value, is_mended })
+}
+
+/// The same bytes without halves.
+fn without_halves(bytes: &[u8]) -> Vec<u8> {
     let mut out = bytes.to_vec();
-    let (mut at, mut is_changed) = (0, false);
+    let mut at = 0;
     while at < bytes.len() {
         if bytes.get(at) != Some(&b'\\') {
             at += 1;
@@ -28,15 +41,13 @@ fn mended(bytes: &[u8]) -> Option<Vec<u8>> {
         let next = unit_at(bytes, at + 6);
         let is_low = |unit: u16| (0xdc00..0xe000).contains(&unit);
         let is_pair = (0xd800..0xdc00).contains(&unit) && next.is_some_and(is_low);
-        if !is_pair && (0xd800..0xe000).contains(&unit) {
-            if let Some(escape) = out.get_mut(at..at + 6) {
-                escape.copy_from_slice(b"\\ufffd");
-            }
-            is_changed = true;
+        let is_half = !is_pair && (0xd800..0xe000).contains(&unit);
+        if let Some(escape) = out.get_mut(at..at + 6).filter(|_| is_half) {
+            escape.copy_from_slice(b"\\ufffd");
         }
         at += if is_pair { 12 } else { 6 };
     }
-    is_changed.then_some(out)
+    out
 }
 
 /// The number of the escape `\uXXXX` at this place.
@@ -60,10 +71,25 @@ mod tests {
             (r#""\\ud83d \ud83d""#, "\\ud83d \u{fffd}"),
             (r#""whole \ud83d\ude00""#, "whole \u{1f600}"),
         ] {
-            assert_eq!(parse(text.as_bytes()), Some(want.into()), "{text}");
+            let (value, is_mended) = (want.into(), want.contains('\u{fffd}'));
+            let want = Some(JsonText { value, is_mended });
+            assert_eq!(parse(text.as_bytes()), want, "{text}");
         }
         for text in [r#""\ud83d"#, r#""\u+83d""#, r#""\q \ud83d""#, "\\", "\"\\u"] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");
         }
+    }
+
+    #[test]
+    fn bytes_that_are_not_utf_8_stand_for_what_cannot_be_shown() {
+        for (bytes, want) in [
+            (&b"\"caf\xe9 \\ud83d\""[..], "caf\u{fffd} \u{fffd}"),
+            (b"\"\xff\xfe\"", "\u{fffd}\u{fffd}"),
+            (b"\"cut \xf0\x9f\x98\"", "cut \u{fffd}"),
+        ] {
+            let (value, is_mended) = (want.into(), true);
+            assert_eq!(parse(bytes), Some(JsonText { value, is_mended }));
+        }
+        assert_eq!(parse(b"caf\xe9"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Reads an account into a folder, part by part.
 
 mod bounds;
+mod left_behind;
 mod lists;
 mod settings;
 mod templates;
@@ -8,14 +9,13 @@ mod templates;
 use std::fs;
 use std::sync::Arc;
 
-use http::StatusCode;
 use posthaste_store::{Account, Store, is_username};
 use serde_json::Value;
 
 use crate::TransferError;
 use crate::folder::{AccountFolder, LineWriter};
 use crate::journal::ImportJournal;
-use crate::part::{AccountPart, LEFT_BEHIND};
+use crate::part::AccountPart;
 use crate::report::TransferReport;
 use crate::source::{ReadFault, SourceApi};
 
@@ -46,7 +46,12 @@ impl AccountReader<'_> {
                 continue;
             }
             self.source.progress().say(format!("reading {name}"));
-            match self.read_part(part).await {
+            let read = self.read_part(part).await;
+            if self.source.take_mended() {
+                let note = format!("{name}: U+FFFD stands for bytes there that are no text");
+                self.report.notes.push(note);
+            }
+            match read {
                 Ok(()) => self.journal.note_read(&name)?,
                 Err(ReadFault::Folder(error)) => return Err(error.into()),
                 Err(fault) => {
@@ -225,44 +230,6 @@ impl AccountReader<'_> {
             store: self.store.clone(),
         }))
     }
-
-    /// Counts what stays at the other service.
-    async fn note_left_behind(&mut self) -> Result<(), TransferError> {
-        for (what, path, name, reason) in LEFT_BEHIND {
-            let found = match self.source.value(path).await {
-                Ok(found) => found,
-                Err(ReadFault::Folder(error)) => return Err(error.into()),
-                // Not part of the plan, or of the key's scopes: whether there are any is unknown.
-                Err(ReadFault::Refused(status, _)) if is_absent(status) => continue,
-                Err(fault) => {
-                    self.report
-                        .refuse(what, format!("{reason} (not counted: {fault})"));
-                    continue;
-                }
-            };
-            let list = match name {
-                "" => found.as_array().map_or(&[][..], Vec::as_slice),
-                name => list_in(&found, name),
-            };
-            // Teammates are listed with the owner of the account, who is none.
-            let others = list.iter().filter(|one| one["user_type"] != "owner");
-            match others.count() {
-                0 => {}
-                count => self.report.refuse(format!("{count} {what}"), reason),
-            }
-        }
-        Ok(())
-    }
-}
-
-fn is_absent(status: StatusCode) -> bool {
-    matches!(
-        status,
-        StatusCode::NOT_FOUND
-            | StatusCode::FORBIDDEN
-            | StatusCode::BAD_REQUEST
-            | StatusCode::METHOD_NOT_ALLOWED
-    )
 }
 
 /// The account of a subuser here.

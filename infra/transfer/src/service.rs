@@ -273,6 +273,7 @@ impl Reply {
                 },
             )
         };
+        let body = body.value;
         let list = body.get("errors").and_then(Value::as_array);
         let mut found: Vec<String> = list.into_iter().flatten().filter_map(one).collect();
         found.extend(body.get("error").and_then(Value::as_str).map(str::to_owned));

@@ -111,6 +111,15 @@ pub(crate) struct SourceApi {
     has_answered: bool,
     /// Bytes of the last answer.
     last_bytes: usize,
+    /// Whether an answer had something that is no text.
+    is_mended: bool,
+}
+
+/// What an answer with a list had.
+#[derive(Clone, Copy, Debug)]
+struct ListRead {
+    items: usize,
+    is_mended: bool,
 }
 
 impl SourceApi {
@@ -123,6 +132,7 @@ impl SourceApi {
             wait: None,
             has_answered: false,
             last_bytes: 0,
+            is_mended: false,
         }
     }
 
@@ -136,6 +146,7 @@ impl SourceApi {
             wait: self.wait,
             has_answered: self.has_answered,
             last_bytes: 0,
+            is_mended: false,
         }
     }
 
@@ -166,6 +177,11 @@ impl SourceApi {
         self.last_bytes
     }
 
+    /// Whether an answer had something that is no text since this was asked the last time.
+    pub(crate) fn take_mended(&mut self) -> bool {
+        std::mem::take(&mut self.is_mended)
+    }
+
     /// Finds out whether an API is at the address and takes the key. One that refuses this call does; what it has shows
     /// in the others.
     ///
@@ -187,11 +203,13 @@ impl SourceApi {
                     return Err(ReadFault::Key(format!("401 {why}")));
                 }
                 Ok(Err(Attempted::Refused(status, why))) => {
-                    if status.is_redirection() || why == BROWSER_PAGE {
-                        let why = format!("it answers {} and {why}", status.as_u16());
-                        return Err(ReadFault::Broken(why));
-                    }
-                    return Ok(());
+                    let kind = match why.as_str() {
+                        _ if status.is_redirection() => "leads to another address",
+                        BROWSER_PAGE => BROWSER_PAGE,
+                        _ => return Ok(()),
+                    };
+                    let why = format!("it answers {}, {kind}", status.as_u16());
+                    return Err(ReadFault::Broken(why));
                 }
                 Ok(Err(end)) => end,
             };
@@ -224,13 +242,14 @@ impl SourceApi {
                     large @ AnswerFault::TooLarge(_) => Attempted::Costly(large.to_string()),
                 })?;
             let broken = || Attempted::Broken("the answer is not JSON".to_owned());
-            let value = json_text::parse(&body).ok_or_else(broken)?;
-            Ok((value, body.len()))
+            let text = json_text::parse(&body).ok_or_else(broken)?;
+            Ok((text, body.len()))
         };
         let done = tokio::time::timeout(bound.time, read).await;
-        let (value, bytes) = done.unwrap_or_else(|_| Err(endless(bound)))?;
+        let (text, bytes) = done.unwrap_or_else(|_| Err(endless(bound)))?;
         self.last_bytes = bytes;
-        Ok(value)
+        self.is_mended |= text.is_mended;
+        Ok(text.value)
     }
 
     /// The items of a list, as they arrive; how many there are.
@@ -252,10 +271,11 @@ impl SourceApi {
             };
             let done = tokio::time::timeout(bound.time, read).await;
             let end = match done.unwrap_or_else(|_| Ok(Err(endless(bound))))? {
-                Ok(count) => {
+                Ok(list) => {
                     self.last_bytes = taken;
                     self.has_answered = true;
-                    return Ok(count);
+                    self.is_mended |= list.is_mended;
+                    return Ok(list.items);
                 }
                 Err(end) => end,
             };
@@ -342,8 +362,8 @@ async fn feed(
     reply: &mut Reply,
     bound: AnswerBound,
     (sink, taken): (&mut (dyn FnMut(Feed) -> io::Result<()> + Send), &mut usize),
-) -> io::Result<Result<usize, Attempted>> {
-    let (mut array, mut count) = (ArrayItems::new(), 0);
+) -> io::Result<Result<ListRead, Attempted>> {
+    let (mut array, mut items) = (ArrayItems::new(), 0);
     loop {
         let bytes = match reply.chunk().await {
             Err(why) => return Ok(Err(Attempted::Broken(why))),
@@ -359,11 +379,15 @@ async fn feed(
         if let Err(fault) = array.push(&bytes, &mut found) {
             return Ok(Err(Attempted::Broken(fault.to_string())));
         }
-        count += found.len();
+        items += found.len();
         if !found.is_empty() {
             sink(Feed::Items(found))?;
         }
     }
-    let end = array.finish().map(|()| count);
+    let is_mended = array.is_mended();
+    let end = array.finish().map(|()| ListRead { items, is_mended });
     Ok(end.map_err(|fault| Attempted::Broken(fault.to_string())))
 }
+
+#[cfg(test)]
+mod tests;

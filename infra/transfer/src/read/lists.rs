@@ -313,3 +313,6 @@ fn hash(entry: &Value) -> u64 {
     entry.to_string().hash(&mut hasher);
     hasher.finish()
 }
+
+#[cfg(test)]
+mod tests;

@@ -8,7 +8,7 @@ use posthaste_transfer::import;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::fixture::{Service, args, masked};
+use crate::fixture::{Service, args, from_folder, masked};
 
 /// Runs an import up to its `steps`th line of progress; whether it came to its end.
 pub(crate) async fn stopped_after(to: &Service, flags: &str, steps: usize) -> bool {
@@ -37,7 +37,7 @@ async fn an_import_that_is_stopped_anywhere_goes_on() {
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first"), folder.path().join("second"));
     from.export(&first).await;
-    let flags = format!("--from {} --trust-senders", first.display());
+    let flags = from_folder(&first) + " --trust-senders";
     let mut steps = 1;
     while !stopped_after(&to, &flags, steps).await {
         steps += 1;
@@ -140,7 +140,7 @@ async fn a_plan_changes_nothing() {
     let files = || std::fs::read_dir(&path).unwrap().count();
     let count = files();
     let report = to
-        .import(&format!("--from {} --dry-run", path.display()))
+        .import(&(from_folder(&path) + " --dry-run"))
         .await
         .unwrap();
     assert_eq!(report.parts["bounces"].created, 603);
@@ -172,9 +172,7 @@ async fn a_plan_counts_a_renamed_template_as_changed() {
     let folder = tempfile::tempdir().unwrap();
     let [first, second] = ["first", "second"].map(|name| folder.path().join(name));
     from.export(&first).await;
-    to.import(&format!("--from {}", first.display()))
-        .await
-        .unwrap();
+    to.import(&from_folder(&first)).await.unwrap();
     let all = "/v3/templates?generations=legacy,dynamic";
     let own = from.call("GET", all, Value::Null).await;
     let path = format!(
@@ -184,7 +182,7 @@ async fn a_plan_counts_a_renamed_template_as_changed() {
     from.call("PATCH", &path, json!({"name": "Renamed"})).await;
     from.export(&second).await;
     let plan = to
-        .import(&format!("--from {} --dry-run", second.display()))
+        .import(&(from_folder(&second) + " --dry-run"))
         .await
         .unwrap();
     let templates = plan.parts["templates"];
@@ -201,7 +199,7 @@ async fn a_folder_of_another_import_and_one_with_files_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let (path, state) = (folder.path().join("out"), folder.path().join("state"));
     from.export(&path).await;
-    let flags = format!("--from {} --state {}", path.display(), state.display());
+    let flags = format!("{} --state {}", from_folder(&path), state.display());
     from.import(&flags).await.unwrap();
     let refused = to.import(&flags).await.unwrap_err();
     assert!(refused.to_string().contains("--state"), "{refused}");
@@ -222,7 +220,7 @@ async fn the_last_run_shows_a_secret_that_works_for_each_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     from.export(&path).await;
-    let flags = format!("--from {} --trust-senders", path.display());
+    let flags = from_folder(&path) + " --trust-senders";
     let mut stops = 0;
     for steps in 1.. {
         if stopped_after(&to, &flags, steps).await {

@@ -14,7 +14,7 @@ use posthaste_testkit::TestClock;
 use posthaste_transfer::{TransferReport, import};
 use tokio::net::TcpListener;
 
-use crate::fixture::{Service, args, masked};
+use crate::fixture::{Service, args, from_service, masked};
 
 /// What is wrong with an answer, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,11 +106,7 @@ async fn moved(
     let (address, proxy) = serve(&from, plan, to.services.clock.clone()).await;
     let folder = tempfile::tempdir().unwrap();
     let [state, first, second] = ["state", "first", "second"].map(|name| folder.path().join(name));
-    let flags = format!(
-        "--from {address} --key {} --state {} --trust-senders",
-        from.tenant.key,
-        state.display()
-    );
+    let flags = from_service(&address, &from.tenant.key, &state) + " --trust-senders";
     let report = import(&args(&flags), &to.tools()).await.unwrap();
     from.export(&first).await;
     to.export(&second).await;
@@ -197,10 +193,7 @@ async fn a_service_that_takes_no_key_ends_the_import() {
     let (from, to) = (Service::start("ada").await, Service::start("ada").await);
     let (address, proxy) = serve(&from, |_, _| Fault::None, to.services.clock.clone()).await;
     let folder = tempfile::tempdir().unwrap();
-    let flags = format!(
-        "--from {address} --key SG.wrong --state {}",
-        folder.path().display()
-    );
+    let flags = from_service(&address, "SG.wrong", folder.path());
     let refused = to.import(&flags).await.unwrap_err();
     assert_eq!(refused.exit_code(), 4);
     assert!(!refused.to_string().contains("SG.wrong"), "{refused}");
@@ -229,11 +222,7 @@ async fn lists_are_read_from_a_service_without_windows_and_later_grow() {
     let address = format!("http://{}", listener.local_addr().unwrap());
     tokio::spawn(async move { axum::serve(listener, router).await });
     let folder = tempfile::tempdir().unwrap();
-    let flags = format!(
-        "--from {address} --key {} --state {}",
-        from.tenant.key,
-        folder.path().display()
-    );
+    let flags = from_service(&address, &from.tenant.key, folder.path());
     let report = to.import(&flags).await.unwrap();
     assert_eq!(report.parts["bounces"].created, 1_101, "{}", report.text());
     from.suppress(SuppressionList::Bounces, "later", 2).await;
@@ -260,11 +249,7 @@ async fn a_security_policy_stays_there_and_its_parse_setting_comes_without() {
     assert_eq!(setting["security_policy"], policy["policy"]["id"]);
     let (address, _proxy) = serve(&from, |_, _| Fault::None, to.services.clock.clone()).await;
     let folder = tempfile::tempdir().unwrap();
-    let flags = format!(
-        "--from {address} --key {} --state {}",
-        from.tenant.key,
-        folder.path().display()
-    );
+    let flags = from_service(&address, &from.tenant.key, folder.path());
     let report = to.import(&flags).await.unwrap();
     assert_eq!(report.parts["parse_settings"].created, 1);
     let text = report.text();
@@ -284,11 +269,7 @@ async fn a_second_run_reads_and_takes_what_is_new() {
     from.fill().await;
     let (address, proxy) = serve(&from, |_, _| Fault::None, to.services.clock.clone()).await;
     let folder = tempfile::tempdir().unwrap();
-    let flags = format!(
-        "--from {address} --key {} --state {} --trust-senders",
-        from.tenant.key,
-        folder.path().display()
-    );
+    let flags = from_service(&address, &from.tenant.key, folder.path()) + " --trust-senders";
     to.import(&flags).await.unwrap();
     let first = proxy.calls.swap(0, Ordering::SeqCst);
     from.services.clock.advance(60);

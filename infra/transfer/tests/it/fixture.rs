@@ -262,6 +262,16 @@ impl Service {
     }
 }
 
+/// The flags of an import from a service.
+pub(crate) fn from_service(address: &str, key: &str, state: &Path) -> String {
+    format!("--from {address} --key {key} --state {}", state.display())
+}
+
+/// The flags of an import from a folder.
+pub(crate) fn from_folder(folder: &Path) -> String {
+    format!("--from {}", folder.display())
+}
+
 /// Flags as a command line has them.
 pub(crate) fn args(flags: &str) -> Import {
     #[derive(clap::Parser)]

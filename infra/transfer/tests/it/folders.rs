@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use serde_json::json;
 
 use crate::again::stopped_after;
-use crate::fixture::Service;
+use crate::fixture::{Service, from_folder, from_service};
 use crate::standin::{data, files, standin};
 
 #[tokio::test]
@@ -21,7 +21,7 @@ async fn a_plan_leaves_the_keys_of_a_stopped_import_to_be_shown() {
     .await;
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
-    let flags = format!("--from {address} --key SG.a.b --state {}", state.display());
+    let flags = from_service(&address, "SG.a.b", &state);
     let mut steps = 1;
     while to.keys().await.is_empty() {
         assert!(
@@ -50,7 +50,7 @@ async fn a_folder_with_other_files_is_refused_and_stays_as_it_is() {
     let export = folder.path().join("export");
     from.export(&export).await;
     let address = standin(|_| None).await;
-    let flags = format!("--from {address} --key SG.a.b --state {}", export.display());
+    let flags = from_service(&address, "SG.a.b", &export);
     let before = files(&export);
     for first in [
         None,
@@ -77,10 +77,7 @@ async fn a_broken_line_in_the_middle_is_named_and_a_torn_last_one_is_dropped() {
     let to = Service::start("ada").await;
     let address = standin(|_| None).await;
     let folder = tempfile::tempdir().unwrap();
-    let flags = format!(
-        "--from {address} --key SG.a.b --state {}",
-        folder.path().display()
-    );
+    let flags = from_service(&address, "SG.a.b", folder.path());
     to.import(&flags).await.unwrap();
     let journal = folder.path().join("journal.jsonl");
     let whole = std::fs::read(&journal).unwrap();
@@ -112,10 +109,7 @@ async fn a_line_that_is_too_long_is_named_and_the_rest_is_taken() {
     std::fs::write(folder.path().join("templates.jsonl"), lines).unwrap();
     let bounces = "{\"created\":1,\"email\":\"no address\"}\n";
     std::fs::write(folder.path().join("bounces.jsonl"), bounces).unwrap();
-    let report = to
-        .import(&format!("--from {}", folder.path().display()))
-        .await
-        .unwrap();
+    let report = to.import(&from_folder(folder.path())).await.unwrap();
     assert_eq!(report.parts["templates"].created, 1);
     let names: Vec<_> = report
         .not_taken

@@ -3,7 +3,7 @@
 use posthaste_store::SuppressionList;
 use serde_json::{Value, json};
 
-use crate::fixture::{Service, masked};
+use crate::fixture::{Service, from_folder, masked};
 
 #[tokio::test]
 async fn an_account_is_the_same_after_an_export_and_an_import() {
@@ -15,7 +15,7 @@ async fn an_account_is_the_same_after_an_export_and_an_import() {
     assert_eq!(written.parts["bounces"].read, 603);
     assert_eq!(written.subusers.len(), 1);
 
-    let flags = format!("--from {} --trust-senders", first.display());
+    let flags = from_folder(&first) + " --trust-senders";
     let report = to.import(&flags).await.unwrap();
     assert_eq!(report.not_taken, [], "{}", report.text());
     assert_eq!(report.subusers[0].not_taken, []);
@@ -72,7 +72,7 @@ async fn what_the_account_gets_works() {
     let path = folder.path().join("out");
     from.export(&path).await;
     let report = to
-        .import(&format!("--from {} --trust-senders", path.display()))
+        .import(&(from_folder(&path) + " --trust-senders"))
         .await
         .unwrap();
 
@@ -135,10 +135,7 @@ async fn a_group_whose_id_is_in_use_gets_another_one() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("out");
     from.export(&path).await;
-    let report = to
-        .import(&format!("--from {}", path.display()))
-        .await
-        .unwrap();
+    let report = to.import(&from_folder(&path)).await.unwrap();
     assert_eq!(report.group_ids, [(2, 3), (3, 1)].into());
     let store = &to.services.store;
     let lists = store
@@ -173,7 +170,7 @@ async fn a_sender_is_mailed_a_link_unless_the_operator_vouches_for_it() {
         // Without the domain, which would cover the address.
         std::fs::remove_file(path.join("domains.jsonl")).unwrap();
         let report = to
-            .import(&format!("--from {} {flag}", path.display()))
+            .import(&format!("{} {flag}", from_folder(&path)))
             .await
             .unwrap();
         assert_eq!(
@@ -201,10 +198,7 @@ async fn a_folder_of_a_stranger_is_read_line_by_line() {
     std::fs::write(folder.path().join("templates.jsonl"), templates).unwrap();
     let subusers = "{\"username\":\"../up\",\"email\":\"a@example.org\"}\n";
     std::fs::write(folder.path().join("subusers.jsonl"), subusers).unwrap();
-    let report = to
-        .import(&format!("--from {}", folder.path().display()))
-        .await
-        .unwrap();
+    let report = to.import(&from_folder(folder.path())).await.unwrap();
     let bounces = report.parts["bounces"];
     assert_eq!((bounces.read, bounces.created, bounces.refused), (5, 1, 4));
     assert_eq!(report.parts["subusers"].refused, 1);

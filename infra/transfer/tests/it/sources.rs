@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
 use posthaste_transfer::{TransferError, TransferReport};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::fixture::Service;
+use crate::fixture::{Service, from_service};
 use crate::standin::{StandinCall, data, raw, refusal, standin};
 
 const KEY: &str = "SG.SECRETSECRET.VERYSECRETVERYSECRET";
@@ -20,7 +20,7 @@ async fn imported(
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     let to = Service::start("ada").await;
-    let flags = format!("--from {address} --key {KEY} --state {}", state.display());
+    let flags = from_service(&address, KEY, &state);
     let done = to.import(&flags).await;
     (to, done, state.exists())
 }
@@ -50,10 +50,7 @@ async fn an_address_without_an_api_ends_the_import_before_anything_is_written() 
     let to = Service::start("ada").await;
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
-    let flags = format!(
-        "--from http://127.0.0.1:1 --key {KEY} --state {}",
-        state.display()
-    );
+    let flags = from_service("http://127.0.0.1:1", KEY, &state);
     let error = to.import(&flags).await.unwrap_err();
     assert_eq!((error.exit_code(), state.exists()), (1, false), "{error}");
 }
@@ -183,6 +180,79 @@ async fn a_template_that_is_too_large_leaves_the_rest() {
     let is_it =
         |one: &String| one.starts_with("templates: version v7 of large: the template exceeds");
     assert!(list.iter().any(is_it), "{list:?}");
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_are_replaced_and_said() {
+    let (to, done, _) = imported(|call| match call.path.as_str() {
+        "/v3/asm/groups" => Some(raw(
+            &b"[{\"id\":1,\"name\":\"caf\xe9\"},{\"id\":2,\"name\":\"whole\"}]"[..],
+        )),
+        _ => None,
+    })
+    .await;
+    let report = done.unwrap();
+    assert_eq!(not_taken(&report), [""; 0]);
+    let notes = ["groups: U+FFFD stands for bytes there that are no text"];
+    assert_eq!(report.notes, notes);
+    let groups = to.call("GET", "/v3/asm/groups", Value::Null).await;
+    assert_eq!(groups[0]["name"], "caf\u{fffd}");
+    assert_eq!(groups[1]["name"], "whole");
+}
+
+#[tokio::test]
+async fn a_webhook_with_oauth_comes_switched_off_and_its_oauth_is_listed() {
+    const URL: &str = "https://hooks.example.com/oauth";
+    let (to, done, _) = imported(|call| match call.path.as_str() {
+        "/v3/user/webhooks/event/settings/all" => data(
+            &json!({"max_allowed": 5, "webhooks": [{"id": "a", "url": URL,
+            "enabled": true, "bounce": true, "oauth_client_id": "client",
+            "oauth_token_url": "https://auth.example.com/token"}]}),
+        ),
+        _ => None,
+    })
+    .await;
+    let report = done.unwrap();
+    let reason =
+        "its secret cannot be read: set client id, token URL and secret, and switch the webhook on";
+    let want = format!("event_webhooks: OAuth of webhook {URL}: {reason}");
+    assert_eq!(not_taken(&report), [want]);
+    assert_eq!(report.parts["event_webhooks"].created, 1);
+    let all = "/v3/user/webhooks/event/settings/all";
+    let hook = &to.call("GET", all, Value::Null).await["webhooks"][0];
+    assert_eq!(
+        (&hook["url"], &hook["enabled"], &hook["bounce"]),
+        (&json!(URL), &json!(false), &json!(true))
+    );
+}
+
+#[tokio::test]
+async fn keys_beyond_those_of_an_account_are_listed() {
+    const THERE: usize = 101;
+    let address = standin(|call| match call.path.as_str() {
+        "/v3/api_keys" => {
+            let key = |n: usize| json!({"api_key_id": format!("k{n:03}")});
+            data(&json!({"result": Vec::from_iter((0..THERE).map(key))}))
+        }
+        path => {
+            let number = path.strip_prefix("/v3/api_keys/k")?;
+            data(&json!({"name": format!("Key {number}"), "scopes": ["mail.send"]}))
+        }
+    })
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let to = Service::start("ada").await;
+    let flags = from_service(&address, KEY, &folder.path().join("state"));
+    // The account's own key is one of its 100.
+    for flags in [format!("{flags} --dry-run"), flags] {
+        let report = to.import(&flags).await.unwrap();
+        let keys = report.parts["api_keys"];
+        assert_eq!((keys.created, keys.refused), (99, 2), "{flags}");
+        let list = ["099", "100"]
+            .map(|n| format!("api_keys: Key {n}: the account holds 100 keys already"));
+        assert_eq!(not_taken(&report), list);
+    }
+    assert_eq!(to.keys().await.len(), 99);
 }
 
 #[tokio::test]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse as _, Response};
@@ -33,8 +34,8 @@ pub(crate) fn data(value: &Value) -> Option<Response> {
     Some(raw(value.to_string()))
 }
 
-pub(crate) fn raw(text: impl Into<String>) -> Response {
-    let text: String = text.into();
+pub(crate) fn raw(text: impl Into<Body>) -> Response {
+    let text: Body = text.into();
     ([("content-type", "application/json")], text).into_response()
 }
 
