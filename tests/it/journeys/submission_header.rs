@@ -1,5 +1,6 @@
 //! What the X-SMTPAPI header does to a mail.
 
+use reqwest::Method;
 use serde_json::{Value, json};
 
 use crate::service::Service;
