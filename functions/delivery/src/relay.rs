@@ -22,8 +22,12 @@ use crate::wait::RelayWait;
 /// Milliseconds for which a quota that was read is used.
 const QUOTA_FRESH: i64 = 300_000;
 
-/// The same where it could not be read.
-const QUOTA_RETRY: i64 = 30_000;
+/// Milliseconds until it is read again where it could not be.
+const QUOTA_RETRY: i64 = 10_000;
+
+/// Mails a second of the whole account while no quota could be read: what SES takes in the sandbox, the lowest
+/// rate that it has ("Service quotas", in its developer guide).
+const UNKNOWN_RATE: f64 = 1.0;
 
 /// The wait where the quota of the day is used up: AWS's advice is up to ten minutes ("Errors related
 /// to the sending quotas", in SES's developer guide).
@@ -33,7 +37,7 @@ const QUOTA_WAIT: Duration = Duration::from_secs(600);
 pub struct RelayGate {
     mailer: Mailer,
     clock: Clock,
-    /// Processes that share the account's sending rate.
+    /// The most processes that share the account's sending rate: each takes one such part of it.
     shares: u32,
     state: Mutex<GateState>,
     /// Held while the quota is read.
@@ -72,7 +76,7 @@ impl Drop for RelayPermit<'_> {
 
 struct GateState {
     breakers: RelayBreakers,
-    /// `None` until the quota was read, and for a relay without one.
+    /// `None` until the quota was asked for, and for a relay without one.
     pace: Option<SendPace>,
     /// The pause of a relay without a quota that can be read, as SES by SMTP.
     pause: RatePause,
@@ -84,6 +88,12 @@ struct GateState {
 
 impl RelayGate {
     /// A gate in front of this relay, whose sending rate is shared by so many processes.
+    ///
+    /// It is the most that may run, not how many do: no process knows of the others, and a part that is too
+    /// large costs a claim and its release for each mail that SES then refuses. Where fewer run, mail leaves
+    /// slower than SES would take it; so an operator sets no more than the rate and the backlog need. On AWS
+    /// the variable is what the queue's event source is held to, and always set; without it (the local host)
+    /// there is one process, to which the whole rate belongs.
     pub fn new(mailer: Mailer, clock: Clock, shares: u32) -> Self {
         Self {
             mailer,
@@ -290,6 +300,14 @@ impl RelayGate {
             }
             Err(error) => {
                 state.read_at = Millis(now.0.saturating_add(QUOTA_RETRY));
+                // What is known of it holds on.
+                let unknown = Quota {
+                    per_second: UNKNOWN_RATE,
+                    per_day: -1.0,
+                    sent: 0.0,
+                    shares: self.shares,
+                };
+                state.pace.get_or_insert_with(|| SendPace::new(unknown, now));
                 tracing::warn!(error = %error, "the sending quota cannot be read: {error}");
             }
         }

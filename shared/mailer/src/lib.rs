@@ -44,13 +44,15 @@ impl Mailer {
 
     /// Whether the relay would take mail, without offering any: whether it can be reached and takes
     /// the login (SMTP; the connection is kept for the next mail), or whether SES lets the account
-    /// send. What is wrong is the error.
+    /// send. What is wrong is the error. SES takes one call a second that asks about the account: that it refuses
+    /// this one for its rate says nothing about mail.
     pub async fn check(&self) -> Result<(), String> {
         match self {
             Self::Smtp(smtp) => smtp.check().await,
             Self::Ses(ses) => match ses.account().await {
                 Ok(account) if account.sending => Ok(()),
                 Ok(_) => Err("SES has paused sending for this account".to_owned()),
+                Err(error) if error.is_throttle() => Ok(()),
                 Err(error) => Err(error.to_string()),
             },
         }

@@ -197,11 +197,15 @@ fn refused(error: &SdkError<SendEmailError>, to: &str) -> Attempt {
 /// The limit that the answer is about. Version 2 of the API has one exception for both, and for
 /// other calls that come too fast.
 fn throttle(name: &str, text: &str) -> Option<SendLimit> {
-    let is_throttle = matches!(
+    SendLimit::of_text(text).or(is_throttle(name).then_some(SendLimit::Rate))
+}
+
+/// Whether this is the name of an exception for calls that come too fast.
+fn is_throttle(name: &str) -> bool {
+    matches!(
         name,
         "TooManyRequestsException" | "ThrottlingException" | "Throttling"
-    );
-    SendLimit::of_text(text).or(is_throttle.then_some(SendLimit::Rate))
+    )
 }
 
 /// Whether the call may have reached SES. Without a connection it did not.

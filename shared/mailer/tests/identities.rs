@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::http::{Method, StatusCode, Uri};
-use posthaste_mailer::{Ses, SesAccount, SesDomain};
+use posthaste_mailer::{Mailer, Ses, SesAccount, SesDomain};
 use posthaste_model::EmailAddress;
 use posthaste_testkit::aws_stand_in;
 use serde_json::{Value, json};
@@ -27,7 +27,8 @@ async fn ses(answers: Vec<Answer>) -> (Ses, Calls) {
                 .push((format!("{method} {}", uri.path()), body));
             let (status, kind, body) = answers.lock().unwrap().next().unwrap();
             let status = StatusCode::from_u16(status).unwrap();
-            (status, [("x-amzn-errortype", kind)], body.to_string())
+            let headers = [("x-amzn-errortype", kind), ("x-amz-retry-after", "1")];
+            (status, headers, body.to_string())
         }
     };
     let app = Router::new().fallback(answer);
@@ -64,18 +65,34 @@ async fn a_domain_that_is_there_gets_the_key_of_today() {
     );
 }
 
+fn busy() -> Answer {
+    let too_many = json!({"message": "Rate exceeded"});
+    (429, "TooManyRequestsException", too_many)
+}
+
 #[tokio::test]
 async fn a_call_that_ses_refuses_for_its_rate_is_made_again() {
-    let busy = || {
-        let too_many = json!({"message": "Rate exceeded"});
-        (429, "TooManyRequestsException", too_many)
-    };
     let known = state(true, "SUCCESS");
-    let answers = vec![busy(), (200, "", json!({})), busy(), (200, "", known)];
+    let mut answers = vec![busy(), (200, "", json!({})), busy(), (200, "", known)];
+    answers.extend([busy(), busy(), (200, "", json!({"SendingEnabled": true}))]);
     let (ses, calls) = ses(answers).await;
     ses.add_domain("example.com", "s1", b"key").await.unwrap();
     assert!(ses.domain("example.com").await.unwrap().unwrap().verified);
-    assert_eq!(calls.lock().unwrap().len(), 4);
+    assert!(ses.account().await.unwrap().sending);
+    assert_eq!(calls.lock().unwrap().len(), 7);
+}
+
+#[tokio::test]
+async fn a_throttled_question_does_not_say_that_ses_takes_no_mail() {
+    let paused = (200, "", json!({"SendingEnabled": false}));
+    let denied = (403, "AccessDeniedException", json!({}));
+    let answers = vec![busy(), busy(), busy(), busy(), paused, denied];
+    let (ses, _) = ses(answers).await;
+    let mailer = Mailer::Ses(ses);
+    assert_eq!(mailer.check().await, Ok(()));
+    for why in ["paused", "AccessDeniedException"] {
+        assert!(mailer.check().await.unwrap_err().contains(why), "{why}");
+    }
 }
 
 fn state(verified: bool, dkim: &str) -> Value {

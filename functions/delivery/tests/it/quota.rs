@@ -28,6 +28,10 @@ struct SesBooks {
     refused: u32,
     /// Calls of `GetAccount`.
     asked: u32,
+    /// Whether these are refused for their rate.
+    refuses_to_say: bool,
+    /// Whether sending is paused for the account.
+    is_paused: bool,
     /// Mails that are refused whatever the rate.
     refuses: u32,
     /// One in so many is refused too; 0: none.
@@ -49,6 +53,8 @@ impl StandIn {
             sent: 0,
             refused: 0,
             asked: 0,
+            refuses_to_say: false,
+            is_paused: false,
             refuses: 0,
             refuses_one_in: 0,
         };
@@ -83,29 +89,36 @@ impl StandIn {
     fn quota(&self) -> Response {
         let quota = self.account(|account| {
             account.asked += 1;
-            json!({
+            let quota = json!({
                 "ProductionAccessEnabled": true,
-                "SendingEnabled": true,
+                "SendingEnabled": !account.is_paused,
                 "EnforcementStatus": "HEALTHY",
                 "SendQuota": {
                     "Max24HourSend": account.per_day,
                     "MaxSendRate": account.per_second,
                     "SentLast24Hours": account.sent,
                 },
-            })
+            });
+            (!account.refuses_to_say).then_some(quota)
         });
-        Json(quota).into_response()
+        quota.map_or_else(
+            || refusal("TooManyRequestsException", "Rate exceeded"),
+            |quota| Json(quota).into_response(),
+        )
     }
 
     fn take(&self) -> Response {
+        if self.account(|account| account.is_paused) {
+            return refusal("SendingPausedException", "paused");
+        }
         let second = self.clock.now().0;
-        let refusal = self.account(|account| {
+        let refused = self.account(|account| {
             if account.second.0 != second {
                 account.second = (second, 0);
             }
             let one_in = account.refuses_one_in;
             let calls = account.sent + account.refused + 1;
-            let refusal = if account.sent >= account.per_day {
+            let refused = if account.sent >= account.per_day {
                 Some("Daily message quota exceeded")
             } else if one_in > 0 && calls.is_multiple_of(one_in) {
                 Some("Maximum sending rate exceeded.")
@@ -115,25 +128,27 @@ impl StandIn {
             } else {
                 None
             };
-            match refusal {
+            match refused {
                 Some(_) => account.refused += 1,
                 None => {
                     account.sent += 1;
                     account.second.1 += 1;
                 }
             }
-            refusal
+            refused
         });
-        match refusal {
+        match refused {
             None => Json(json!({"MessageId": "0100-abc"})).into_response(),
-            Some(text) => (
-                StatusCode::TOO_MANY_REQUESTS,
-                [("x-amzn-errortype", "TooManyRequestsException")],
-                json!({"message": text}).to_string(),
-            )
-                .into_response(),
+            Some(text) => refusal("TooManyRequestsException", text),
         }
     }
+}
+
+/// SES's refusal of a call. The client repeats some at once, rather than after seconds.
+fn refusal(name: &'static str, text: &str) -> Response {
+    let headers = [("x-amzn-errortype", name), ("x-amz-retry-after", "1")];
+    let body = json!({"message": text}).to_string();
+    (StatusCode::TOO_MANY_REQUESTS, headers, body).into_response()
 }
 
 async fn on_ses(per_second: u32, per_day: u32) -> (Simulation, StandIn, TestApp) {
@@ -219,6 +234,51 @@ async fn the_quota_is_read_again_every_few_minutes() {
         (600, 0)
     );
     assert!(ses.account(|account| account.asked) <= 6);
+}
+
+#[tokio::test]
+async fn mail_leaves_slowly_until_the_quota_can_be_read_and_then_by_the_last_that_was() {
+    let (mut world, ses, app) = on_ses(14, 50_000).await;
+    ses.account(|account| account.refuses_to_say = true);
+    for _ in 0..200 {
+        world.accept(&app.job("ann@example.com", 1));
+    }
+    world.run_for(20).await;
+    let (sent, refused) = ses.account(|account| (account.sent, account.refused));
+    assert!((18..=22).contains(&sent) && refused == 0, "{sent} {refused}");
+    ses.account(|account| account.refuses_to_say = false);
+    world.run_for(200).await;
+    assert_eq!(world.waiting(), 0);
+    // Older than it may be, and still the best that is known.
+    ses.account(|account| account.refuses_to_say = true);
+    world.run_for(1_000).await;
+    for _ in 0..140 {
+        world.accept(&app.job("ann@example.com", 1));
+    }
+    world.run_for(5).await;
+    let sent = ses.account(|account| account.sent) - 200;
+    assert!((50..=98).contains(&sent), "{sent}");
+}
+
+#[tokio::test]
+async fn a_throttled_question_about_the_account_leaves_no_breaker_open() {
+    let (mut world, ses, app) = on_ses(14, 50_000).await;
+    ses.account(|account| account.is_paused = true);
+    for _ in 0..5 {
+        world.accept(&app.job("ann@example.com", 1));
+    }
+    world.run_for(30).await;
+    assert_eq!(ses.account(|account| account.sent), 0);
+    ses.account(|account| {
+        account.is_paused = false;
+        account.refuses_to_say = true;
+    });
+    world.sweeps = 60_000;
+    world.run_for(4_000).await;
+    assert_eq!(
+        (ses.account(|account| account.sent), world.waiting()),
+        (5, 0)
+    );
 }
 
 #[tokio::test]

@@ -14,12 +14,15 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use posthaste_model::{EmailAddress, causes};
 
-use super::{Ses, client};
+use super::{Ses, client, is_throttle};
 
 /// SES refused a request or did not answer it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("SES answered {0}")]
-pub struct SesError(String);
+#[error("SES answered {answer}")]
+pub struct SesError {
+    answer: String,
+    is_throttle: bool,
+}
 
 impl SesError {
     pub(super) fn of<E, R>(error: &SdkError<E, R>) -> Self
@@ -27,10 +30,19 @@ impl SesError {
         E: ProvideErrorMetadata + std::error::Error + 'static,
         R: fmt::Debug,
     {
-        Self(match error.code() {
-            Some(code) => format!("{code}: {}", error.message().unwrap_or_default()),
-            None => format!("nothing: {}", causes(error)),
-        })
+        let code = error.code();
+        Self {
+            answer: match code {
+                Some(code) => format!("{code}: {}", error.message().unwrap_or_default()),
+                None => format!("nothing: {}", causes(error)),
+            },
+            is_throttle: code.is_some_and(is_throttle),
+        }
+    }
+
+    /// Whether SES refused the request because such requests come too often, whatever it asks for.
+    pub fn is_throttle(&self) -> bool {
+        self.is_throttle
     }
 }
 
@@ -66,8 +78,8 @@ pub struct DedicatedIp {
     pub warms_up: bool,
 }
 
-/// SES takes one call a second of each kind that is about identities, over all processes of the account: a call
-/// that is refused for that is repeated after some one, two and four seconds.
+/// SES takes one call a second of each kind that is about identities or the account, over all processes of the
+/// account: a call that is refused for that is repeated after some one, two and four seconds.
 fn patient() -> Builder {
     let retries = RetryConfig::standard()
         .with_max_attempts(4)
@@ -178,7 +190,12 @@ impl Ses {
             .client
             .get_or_init(|| async { client(&self.0.aws) })
             .await;
-        let got = client.get_account().send().await;
+        let got = client
+            .get_account()
+            .customize()
+            .config_override(patient())
+            .send()
+            .await;
         let got = got.map_err(|e| SesError::of(&e))?;
         let quota = got.send_quota();
         Ok(SesAccount {
