@@ -28,6 +28,7 @@ mod lists;
 mod monitor;
 mod outcome;
 mod pace;
+mod rate_pause;
 mod record;
 mod relay;
 mod rendered;
@@ -35,6 +36,7 @@ mod spam;
 mod submitted;
 mod template;
 mod test_mail;
+mod turns;
 mod wait;
 mod work;
 

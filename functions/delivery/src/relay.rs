@@ -6,7 +6,8 @@
 //! (see `posthaste_outage`). So an outage costs each mail one write when its wait begins, and a throttle costs
 //! nothing. The state is that of one process. Each process finds an outage by
 //! itself, with the first few copies, and probes by itself. The sending rate is shared by
-//! arithmetic: each process takes its part of what SES allows the account.
+//! arithmetic: each process takes its part of what SES allows the account, and keeps a permit of it for
+//! accounts that send little beside one that sends much.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,7 +17,8 @@ use posthaste_model::{AccountId, Clock, Millis, Timestamp};
 use posthaste_store::OutageScope;
 
 use crate::breakers::{Probes, RelayBreakers};
-use crate::pace::{Quota, RatePause, SendPace};
+use crate::pace::{Quota, SendPace};
+use crate::rate_pause::RatePause;
 use crate::wait::RelayWait;
 
 /// Milliseconds for which a quota that was read is used.
@@ -64,12 +66,13 @@ impl RelayPermit<'_> {
 impl Drop for RelayPermit<'_> {
     fn drop(&mut self) {
         let mut state = self.gate.state();
-        let now = self.gate.clock.now();
-        state.breakers.cancel(self.account, self.probes, now);
+        let now = self.gate.clock.now_ms();
+        let breakers = &mut state.breakers;
+        breakers.cancel(self.account, self.probes, now.seconds());
         if self.is_paced
             && let Some(pace) = &mut state.pace
         {
-            pace.give_back();
+            pace.give_back(self.account, now);
         }
     }
 }
@@ -155,7 +158,7 @@ impl RelayGate {
                 None => Ok(false),
             };
         };
-        pace.take(now).map(|()| true).map_err(|limit| {
+        pace.take(account, now).map(|()| true).map_err(|limit| {
             let (wait, response) = match limit {
                 SendLimit::Rate => (pace.wait(account, now), "the sending rate is used up"),
                 SendLimit::Day => (QUOTA_WAIT, "the daily sending quota is used up"),
@@ -307,7 +310,9 @@ impl RelayGate {
                     sent: 0.0,
                     shares: self.shares,
                 };
-                state.pace.get_or_insert_with(|| SendPace::new(unknown, now));
+                state
+                    .pace
+                    .get_or_insert_with(|| SendPace::new(unknown, now));
                 tracing::warn!(error = %error, "the sending quota cannot be read: {error}");
             }
         }

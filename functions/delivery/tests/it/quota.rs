@@ -8,10 +8,11 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::{Json, Router};
 use posthaste_mailer::{Mailer, Ses};
-use posthaste_model::{Clock, EventKind};
+use posthaste_model::{Clock, Event, EventKind};
+use posthaste_queue::Job;
 use posthaste_store::{Claim, Claimant, Described, HANDED_PARTS};
 use posthaste_testkit::relay::{Relay, Script};
-use posthaste_testkit::{FaultProxy, TestClock, aws_stand_in};
+use posthaste_testkit::{FaultProxy, Tenant, TestClock, aws_stand_in};
 use serde_json::json;
 
 use crate::lists;
@@ -192,6 +193,30 @@ async fn mail_leaves_at_the_rate_of_the_account_and_ses_refuses_none() {
 }
 
 #[tokio::test]
+async fn another_account_s_mail_leaves_beside_the_backlog_of_one() {
+    let (mut world, ses, app) = on_ses(14, 50_000).await;
+    let other = Tenant::new(&app.store, "other", app.hand.now()).await;
+    for _ in 0..600 {
+        world.accept(&app.job("ann@example.com", 1));
+    }
+    world.run_for(1).await;
+    for n in 1..=5 {
+        let job = app.job("cyd@example.org", 2);
+        world.accept(&Job {
+            account: other.account.id.clone(),
+            ..job
+        });
+        world.run_for(4).await;
+        let theirs = |event: &&Event| event.account == other.account.id;
+        assert_eq!(world.events.iter().filter(theirs).count(), 2 * n, "{n}");
+    }
+    assert!(world.waiting() > 200, "{}", world.waiting());
+    world.run_for(60).await;
+    let sent = ses.account(|account| account.sent);
+    assert_eq!((sent, world.waiting()), (610, 0));
+}
+
+#[tokio::test]
 async fn a_throttle_is_no_attempt_and_makes_no_event() {
     let (mut world, ses, app) = on_ses(14, 50_000).await;
     ses.account(|account| account.refuses = 3);
@@ -245,7 +270,10 @@ async fn mail_leaves_slowly_until_the_quota_can_be_read_and_then_by_the_last_tha
     }
     world.run_for(20).await;
     let (sent, refused) = ses.account(|account| (account.sent, account.refused));
-    assert!((18..=22).contains(&sent) && refused == 0, "{sent} {refused}");
+    assert!(
+        (18..=22).contains(&sent) && refused == 0,
+        "{sent} {refused}"
+    );
     ses.account(|account| account.refuses_to_say = false);
     world.run_for(200).await;
     assert_eq!(world.waiting(), 0);
