@@ -6,8 +6,10 @@
 //! its own queue, with a delay that grows from [`FIRST_DELAY`] to [`LONGEST_DELAY`] and a count of
 //! its own in the attribute [`RETURNS`]; the message that was received is done. It uses up no
 //! receive, and even the longest outage does not make it a dead letter. This costs one
-//! `SendMessage` call for every ten jobs. If SQS does not accept it, the job is returned as a
-//! failure, so that nothing is lost. If the function ends after sending and before its answer, the
+//! `SendMessage` call for every ten jobs. If SQS does not accept it, the message stays, so that nothing is
+//! lost, and is shown again in seconds by `ChangeMessageVisibility`. That uses up receives, so it is done for the
+//! first [`SOON_RECEIVES`] of them alone: after these the message waits as long as the queue hides it, and is
+//! no dead letter before an hour has passed. If the function ends after sending and before its answer, the
 //! job exists twice, which its claims absorb as they absorb SQS's own duplicate deliveries.
 //!
 //! What has failed for good stays on the queue as the same message, since its receives are to count.
@@ -49,6 +51,9 @@ pub const SUSPECT: &str = "Suspect";
 
 /// Seconds before the first retry of a job; each retry doubles them.
 const FIRST_DELAY: u64 = 10;
+
+/// The receives after which a job that could not be sent anew is shown soon: the template's `maxReceiveCount` is 5.
+const SOON_RECEIVES: u32 = 3;
 
 /// Seconds over which suspects are spread, so that they do not share a batch again.
 const SPREAD: u64 = 60;
@@ -143,11 +148,16 @@ fn delay(returns: u32, entropy: &Entropy) -> u64 {
     step - entropy.below(step / 4 + 1)
 }
 
-/// The seconds before a message that failed is received again: 10, 40, 160, 640.
-fn failed_delay(record: &SqsMessage, entropy: &Entropy) -> u64 {
+/// How often SQS has handed the message out.
+fn receives(record: &SqsMessage) -> u32 {
     let count = record.attributes.get("ApproximateReceiveCount");
-    let receives: u32 = count.and_then(|count| count.parse().ok()).unwrap_or(1);
-    delay(receives.saturating_sub(1).saturating_mul(2), entropy)
+    count.and_then(|count| count.parse().ok()).unwrap_or(1)
+}
+
+/// The seconds before a message that stays is received again: 10, 40, 160, 640.
+fn stay_delay(record: &SqsMessage, entropy: &Entropy) -> u64 {
+    let before = receives(record).saturating_sub(1);
+    delay(before.saturating_mul(2), entropy)
 }
 
 /// A message that replaces one that was received.
@@ -223,8 +233,6 @@ impl<'a> Source<'a> {
         let has_failed = |record: &&SqsMessage| result.failed.contains(&id(record));
         self.show_soon(event.records.iter().filter(has_failed), entropy)
             .await;
-        // What only waits and cannot be sent anew keeps the queue's own visibility: shown sooner, it
-        // would use up its receives.
         let mut stay = result.failed.clone();
         let again: BTreeSet<&String> = result.again.iter().collect();
         let records = event.records.iter();
@@ -240,7 +248,7 @@ impl<'a> Source<'a> {
         if let Some(most_returns) = anew.iter().map(|anew| anew.returns).max() {
             posthaste_metrics::record(&[Metric::MostReturns.of(most_returns)]);
         }
-        stay.extend(self.send(anew).await);
+        stay.extend(self.send(anew, entropy).await);
         stay
     }
 
@@ -248,7 +256,7 @@ impl<'a> Source<'a> {
     /// queue's own visibility ends.
     async fn show_soon(&self, records: impl Iterator<Item = &SqsMessage>, entropy: &Entropy) {
         let entries = records.enumerate().filter_map(|(i, record)| {
-            let seconds = i32::try_from(failed_delay(record, entropy)).unwrap_or(0);
+            let seconds = i32::try_from(stay_delay(record, entropy)).unwrap_or(0);
             let entry = ChangeMessageVisibilityBatchRequestEntry::builder()
                 .id(i.to_string())
                 .receipt_handle(record.receipt_handle.clone()?)
@@ -267,7 +275,7 @@ impl<'a> Source<'a> {
         });
         for done in join_all(calls).await {
             if let Err(error) = done {
-                tracing::warn!(error = %error, "failed jobs cannot be shown sooner: {error}");
+                tracing::warn!(error = %error, "jobs that stay cannot be shown sooner: {error}");
             }
         }
     }
@@ -281,24 +289,28 @@ impl<'a> Source<'a> {
             returns: returns(record),
             suspect: true,
         });
-        let mut stay = self.send(anew.collect()).await;
+        let mut stay = self.send(anew.collect(), entropy).await;
         stay.extend(marked.into_iter().map(id));
         stay
     }
 
-    /// Returns the ids of the messages whose replacement SQS did not accept.
-    async fn send(&self, anew: Vec<Anew<'_>>) -> Vec<String> {
+    /// Returns the ids of the messages whose replacement SQS did not accept. They stay, and are shown again soon.
+    async fn send(&self, anew: Vec<Anew<'_>>, entropy: &Entropy) -> Vec<String> {
         let chunks = chunks(anew, Anew::size);
         let sent = join_all(chunks.iter().map(async |chunk| {
             let refused = self.send_chunk(chunk).await.unwrap_or_else(|error| {
                 tracing::error!(error = %error, "jobs could not be sent anew, they stay: {error}");
                 (0..chunk.len()).collect()
             });
-            let records = chunk.iter().map(|anew| id(anew.record)).enumerate();
+            let records = chunk.iter().map(|anew| anew.record).enumerate();
             let stay = records.filter(move |(position, _)| refused.contains(position));
-            stay.map(|(_, id)| id).collect::<Vec<_>>()
+            stay.map(|(_, record)| record).collect::<Vec<_>>()
         }));
-        sent.await.concat()
+        let stay = sent.await.concat();
+        let may_return = |record: &&&SqsMessage| receives(record) <= SOON_RECEIVES;
+        let soon = stay.iter().filter(may_return).copied();
+        self.show_soon(soon, entropy).await;
+        stay.into_iter().map(id).collect()
     }
 
     /// The positions of the messages that SQS refused.

@@ -139,6 +139,37 @@ async fn a_job_that_cannot_be_sent_anew_stays() {
 }
 
 #[tokio::test]
+async fn a_job_that_cannot_be_sent_anew_comes_again_in_seconds() {
+    let sqs = Sqs::start(&["one", "two"]).await;
+    sqs.books().refused = vec!["one".to_owned(), "two".to_owned()];
+    for (time, most) in [(0, 10), (10, 50), (50, 210)] {
+        sqs.invoke(|_| Disposition::Retry).await;
+        let visible = sqs.books().messages.iter().map(|m| m.visible).max();
+        assert!(visible.unwrap() <= most, "{time}: {visible:?}");
+    }
+    // Accepted again, it has used up nothing.
+    sqs.books().refused.clear();
+    while sqs.books().messages.iter().any(|m| m.receives > 0) {
+        sqs.invoke(|_| Disposition::Retry).await;
+    }
+    sqs.invoke(|_| Disposition::Done).await;
+    sqs.invoke(|_| Disposition::Done).await;
+    assert!(sqs.waiting().is_empty() && sqs.books().dead.is_empty());
+}
+
+#[tokio::test]
+async fn a_job_that_can_never_be_sent_anew_is_buried_after_an_hour_at_the_earliest() {
+    let sqs = Sqs::start(&["one"]).await;
+    sqs.books().refused = vec!["one".to_owned()];
+    while !sqs.waiting().is_empty() {
+        sqs.invoke(|_| Disposition::Retry).await;
+    }
+    assert_eq!(sqs.books().dead, ["one"]);
+    let now = sqs.books().now;
+    assert!((3_600..5 * VISIBILITY).contains(&now), "{now}");
+}
+
+#[tokio::test]
 async fn a_queue_that_is_none_of_the_function_s_gets_nothing() {
     let sqs = Sqs::start(&["one"]).await;
     let mut event = sqs.books().receive();
