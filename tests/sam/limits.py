@@ -6,6 +6,7 @@ the plain template, the API's document and each role's policy, into target/sam.
 
 import json
 import pathlib
+import re
 import sys
 
 from plain import ACCOUNT, REGION, Stack, translated
@@ -15,6 +16,8 @@ OUT = pathlib.Path("target/sam")
 # Of 300 routes, 20,480 bytes of a function's resource policy, 4,096 of its environment, 1,000,000 of a template.
 MOST_ROUTES, MOST_POLICY, MOST_ENVIRONMENT, MOST_TEMPLATE, MOST_NAME = 280, 18_432, 3_584, 900_000, 64
 MOST_RESOURCES = 450
+# As DeliveryConcurrency: what an event source may be held to.
+MOST_RESERVED = 1_000
 
 # What a stack loses for good when it is deleted or replaced: each is kept on both.
 STATEFUL = {"AWS::DynamoDB::Table", "AWS::S3::Bucket", "AWS::SecretsManager::Secret", "AWS::SQS::Queue"}
@@ -48,12 +51,16 @@ BUSY = {
     "HostnameOfService": "h" * 60 + ".example.com",
     "BounceDomain": "b" * 60 + ".example.com",
     "PublicUrl": "https://" + "p" * 60 + ".example.com",
+    "EuBaseUrl": "https://" + "e" * 60 + ".example.com",
+    "LogLevel": "info,delivery=debug,mail_send=debug,webhook_fanout=debug,posthaste_store=trace",
     "LinkTarget": "l" * 60 + ".cloudfront.net",
     "TrackingUrl": "https://" + "t" * 60 + ".example.com",
     "ConfigurationSet": "c" * 64,
     "IpPools": ",".join(f"pool-{n}={'s' * 40}" for n in range(10)),
     "AccountSets": ",".join(f"account{n:03}={'s' * 32}" for n in range(20)),
     "RateLimitEndpoints": ", ".join(f"POST /v3/templates/{{template_id}}/versions/{n}=1000" for n in range(10)),
+    "ServicePrice": "1234.56",
+    "RelayPrice": "1234.56",
     "SpamFilter": "rspamd://" + "f" * 60 + ".example.com:11333",
     "OutgoingSpamFilter": "rspamd://" + "f" * 60 + ".example.com:11333",
     "SecretRing": "arn:aws:secretsmanager:ap-southeast-1:123456789012:secret:" + "r" * 60,
@@ -64,6 +71,27 @@ BUSY = {
 def size(value):
     """Bytes of a value as compact JSON."""
     return len(json.dumps(value, separators=(",", ":")).encode())
+
+
+def without_value(plain):
+    """Parameters of free text that a function's environment takes, and BUSY does not know."""
+    variables = [
+        resource["Properties"]["Environment"] for resource in plain["Resources"].values()
+        if resource["Type"] == "AWS::Lambda::Function"
+    ]
+    names = set(re.findall(r"\w+", json.dumps(variables)))
+    for name, parameter in plain["Parameters"].items():
+        is_text = parameter["Type"] == "String" and "AllowedValues" not in parameter
+        if is_text and name in names and name not in BUSY:
+            yield f"the largest environment leaves out {name}"
+
+
+def bound(pattern, most):
+    """Whether a parameter that may be empty, and so is a text, takes numbers up to this one alone."""
+    return all(
+        bool(re.fullmatch(pattern, text)) == taken
+        for text, taken in (("", True), ("1", True), (str(most), True), ("0", False), (str(most + 1), False))
+    )
 
 
 def resource_policies(stack):
@@ -134,6 +162,8 @@ def of_state(plain):
     for name, parameter in plain["Parameters"].items():
         if name.endswith("Concurrency") and not {"MinValue", "MaxValue"} <= set(parameter):
             yield f"{name} has no MinValue or MaxValue"
+    if not bound(plain["Parameters"]["DeliveryReserved"].get("AllowedPattern", ""), MOST_RESERVED):
+        yield f"DeliveryReserved is not bound to {MOST_RESERVED}"
 
 
 def of_alarms(stack):
@@ -197,7 +227,7 @@ def write(stack, plain):
 def main():
     _, plain = translated()
     stack = Stack(plain)
-    found = [*of_limits(stack, plain), *of_state(plain), *of_alarms(stack)]
+    found = [*without_value(plain), *of_limits(stack, plain), *of_state(plain), *of_alarms(stack)]
     found += [*of_public_routes(stack), *of_receiving(plain)]
     write(stack, plain)
     for fault in found:

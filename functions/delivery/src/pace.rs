@@ -138,12 +138,9 @@ impl SendPace {
         if now.0.saturating_sub(self.owed_at.0) > OWED_FOR {
             self.owed = 0.0;
         }
-        let needed = match is_light {
-            true => 1.0,
-            false => 1.0 + KEPT + self.owed,
-        };
+        let kept = if is_light { 0.0 } else { KEPT + self.owed };
         // A sum of parts may miss a whole permit by a hair.
-        if self.permits < needed - 1e-6 {
+        if self.permits < 1.0 + kept - 1e-6 {
             if is_light {
                 self.owed = (self.owed + 1.0).min(self.quota.most_owed());
                 self.owed_at = now;
