@@ -38,12 +38,12 @@ HEADINGS = {
     "infra/README.md": [
         "1. Tools", "2. What takes days", "3. Deploy", "4. Where it is", "5. The first account and its key",
         "6. The first domain", "7. Look before the first mail", "8. Names for the API and for tracking", "9. Receiving",
-        "10. Alarms",
+        "10. Alarms", "The first ninety days", "What only an account can show",
     ],
     "infra/OPERATIONS.md": [
         "Alarms", "Day-to-day operation", "Quotas", "A budget and cost anomalies", 'Reputation and "under review"',
         "Gradual deployment and rollback", "Backups outside of the account", "What stays after an erasure",
-        "A second region", "Draining", "Certificates", "What only an account can show",
+        "A second region", "Draining", "Certificates",
     ],
 }
 # GitHub shows these as they were written then.
