@@ -121,24 +121,40 @@ impl ApiReader {
         self.answer_to(request).await.map(|(_, answer)| answer)
     }
 
+    /// The bytes that `GET` of this path answers.
+    ///
+    /// # Errors
+    /// The API's refusal.
+    pub(crate) async fn get_bytes(&self, path: &str) -> Result<Vec<u8>, ReadError> {
+        let request = self.request.read(path);
+        self.body_of_answer(request).await.map(|(_, body)| body)
+    }
+
     async fn answer_to<T: DeserializeOwned>(
         &self,
         request: Option<Request>,
     ) -> Result<(HeaderMap, T), ReadError> {
+        let (headers, body) = self.body_of_answer(request).await?;
+        match serde_json::from_slice(&body) {
+            Ok(answer) => Ok((headers, answer)),
+            Err(error) => {
+                tracing::error!(%error, "a page cannot read an answer of the API: {error}");
+                Err(ReadError::broken())
+            }
+        }
+    }
+
+    async fn body_of_answer(
+        &self,
+        request: Option<Request>,
+    ) -> Result<(HeaderMap, Vec<u8>), ReadError> {
         let request = request.ok_or_else(ReadError::broken)?;
         let Ok(answer) = self.router.clone().oneshot(request).await;
         let status = answer.status();
         let headers = answer.headers().clone();
         let body = body_of(answer).await?;
         if status.is_success() {
-            let read = serde_json::from_slice(&body);
-            return match read {
-                Ok(answer) => Ok((headers, answer)),
-                Err(error) => {
-                    tracing::error!(%error, "a page cannot read an answer of the API: {error}");
-                    Err(ReadError::broken())
-                }
-            };
+            return Ok((headers, body));
         }
         let said: Option<ErrorAnswer> = serde_json::from_slice(&body).ok();
         let messages = said.into_iter().flat_map(|said| said.errors);

@@ -2,13 +2,19 @@
 //!
 //! They are bytes of strangers at the address of the console, so their policy takes all rights from them: no script,
 //! no origin, no form, no link that opens, and nothing is loaded. An image of elsewhere would tell its sender that the
-//! mail was opened, which its recipient may not have done.
+//! mail was opened, which its recipient may not have done. Pictures of the mail itself stand in the document: a frame
+//! without an origin has no cookie to ask for them.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::http::{HeaderName, Uri, header};
 use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use posthaste_http::{Access, BrowserRequest};
+use posthaste_mime::read::{MailPart, ParsedMail};
+use posthaste_render::{OwnPictures, with_pictures};
 use serde::Deserialize;
 
 use crate::api::{ApiReader, encoded};
@@ -25,10 +31,22 @@ pub(crate) const HTML: &str = "text/html; charset=utf-8";
 const POLICY: &str = "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; \
     form-action 'none'; frame-ancestors 'self'; base-uri 'none'";
 
+/// Bytes of pictures in a document, as they are written there: with a text of 1 MiB it fits the 6 MB of an answer of
+/// Lambda.
+const ROOM: usize = 4 << 20;
+
 #[derive(Deserialize)]
 struct TextsAnswer {
     text: Option<String>,
     html: Option<String>,
+    files: Vec<NamedFile>,
+}
+
+/// A file of the mail, which the HTML can show by this id.
+#[derive(Deserialize)]
+struct NamedFile {
+    #[serde(default)]
+    content_id: Option<String>,
 }
 
 /// `GET /console/mail-part/{id}`: for a frame of the mail's page.
@@ -64,7 +82,42 @@ async fn show(api: &ApiReader, id: &str, wants_text: bool) -> Result<Response, P
         (texts.html, HTML)
     };
     let text = text.ok_or_else(PageError::not_found)?;
+    let has_pictures = texts.files.iter().any(|file| file.content_id.is_some());
+    if wants_text || !has_pictures {
+        return Ok(document(text, media));
+    }
+    // The API answers no mail above 4 MiB whole, and then its text is all there is.
+    let whole = api.get_bytes(&format!("{path}?format=raw")).await;
+    let text = match whole {
+        Ok(mail) => illustrated(text, &mail).await,
+        Err(_) => text,
+    };
     Ok(document(text, media))
+}
+
+/// The HTML with the pictures of its mail.
+async fn illustrated(html: String, mail: &[u8]) -> String {
+    posthaste_offload::run(mail.len(), || {
+        let mail = ParsedMail::read(mail);
+        let parts = mail.parts().iter();
+        let parts = parts.filter_map(|part| Some((part.content_id.as_deref()?, part)));
+        let parts: HashMap<_, _> = parts.collect();
+        let address = |id: &str| parts.get(id).and_then(|part| data_url(part));
+        with_pictures(&html, &OwnPictures::new(ROOM, address))
+    })
+    .await
+}
+
+/// The picture as an address (RFC 2397); `None` of what is none.
+fn data_url(part: &MailPart<'_>) -> Option<String> {
+    let kind = part.media_type.strip_prefix("image/")?;
+    // The text of an attribute or of a style sheet ends at other characters of a token.
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "+-.".contains(c);
+    let bytes = part.bytes();
+    // Three bytes are four characters.
+    let fits = bytes.len() / 3 * 4 < ROOM;
+    (kind.chars().all(is_plain) && fits)
+        .then(|| format!("data:image/{kind};base64,{}", STANDARD.encode(bytes)))
 }
 
 /// A document that may do nothing.

@@ -11,8 +11,7 @@ use std::collections::HashMap;
 use askama::Template;
 use lol_html::html_content::{ContentType, Element, TextChunk};
 use lol_html::{HandlerResult, HtmlRewriter, Settings, element, text};
-use percent_encoding::percent_decode_str;
-use posthaste_render::html_memory;
+use posthaste_render::{OwnPictures, html_memory};
 
 use crate::look::{Look, START, after_doctype, as_dark};
 use crate::message::Full;
@@ -20,12 +19,8 @@ use crate::message::Full;
 /// Attributes from which a browser loads pictures automatically.
 const LOADS: [&str; 5] = ["src", "srcset", "background", "poster", "style"];
 
-/// Attributes of one element that are rewritten. A browser allows thousands, but setting one
-/// searches all of them.
-const MOST_ATTRIBUTES: usize = 1_000;
-
-/// Pictures of the mail that are found in one document: the URL of each is longer than its name.
-const MOST_PICTURES: usize = 10_000;
+/// Bytes of the addresses of the mail's own pictures in one document: some thousand of them.
+const ROOM: usize = 1 << 20;
 
 /// A document to put into the frame.
 #[derive(Debug, PartialEq, Eq)]
@@ -37,10 +32,7 @@ pub(crate) struct Document {
 
 /// Rewrites a mail's HTML. `cids` maps each content id to its URL. Markup that cannot be read, or nests too deep, is shown as text.
 fn document(html: &str, cids: &HashMap<String, String>, look: Look) -> Document {
-    let pictures = Pictures {
-        cids,
-        room: Cell::new(MOST_PICTURES),
-    };
+    let pictures = OwnPictures::new(ROOM, |id: &str| cids.get(id).cloned());
     let remote = Cell::new(false);
     let style = RefCell::new(String::new());
     // A buffer holds a tag, and a stack grows with the open elements.
@@ -73,15 +65,9 @@ fn document(html: &str, cids: &HashMap<String, String>, look: Look) -> Document 
     }
 }
 
-/// Where the pictures of the mail are, and how many more are looked up.
-struct Pictures<'a> {
-    cids: &'a HashMap<String, String>,
-    room: Cell<usize>,
-}
-
-fn tag(
+fn tag<F: Fn(&str) -> Option<String>>(
     el: &mut Element<'_, '_>,
-    pictures: &Pictures<'_>,
+    pictures: &OwnPictures<F>,
     look: Look,
     remote: &Cell<bool>,
 ) -> HandlerResult {
@@ -92,20 +78,13 @@ fn tag(
         el.remove();
         return Ok(());
     }
-    let attributes: Vec<_> = el
-        .attributes()
-        .iter()
-        .map(|attribute| (attribute.name(), attribute.value()))
-        .collect();
-    let few = attributes.len() <= MOST_ATTRIBUTES;
-    for (name, value) in attributes {
-        if LOADS.contains(&name.as_str()) && elsewhere(&name, &value) {
+    for attribute in el.attributes() {
+        let name = attribute.name();
+        if LOADS.contains(&name.as_str()) && elsewhere(&name, &attribute.value()) {
             remote.set(true);
         }
-        if few && let Cow::Owned(value) = with_urls(&value, pictures) {
-            el.set_attribute(&name, &value)?;
-        }
     }
+    pictures.place(el)?;
     if look.dark
         && let Some(media) = el.get_attribute("media")
     {
@@ -118,10 +97,10 @@ fn tag(
     Ok(())
 }
 
-fn sheet(
+fn sheet<F: Fn(&str) -> Option<String>>(
     chunk: &mut TextChunk<'_>,
     style: &RefCell<String>,
-    pictures: &Pictures<'_>,
+    pictures: &OwnPictures<F>,
     look: Look,
     remote: &Cell<bool>,
 ) -> HandlerResult {
@@ -134,7 +113,7 @@ fn sheet(
     if elsewhere("style", &sheet) {
         remote.set(true);
     }
-    let shown = with_urls(&sheet, pictures);
+    let shown = pictures.placed_in(&sheet);
     let shown = if look.dark {
         Cow::Owned(as_dark(&shown))
     } else {
@@ -155,47 +134,6 @@ fn elsewhere(attribute: &str, value: &str) -> bool {
         "srcset" => value.split(',').any(remote),
         _ => remote(&value),
     }
-}
-
-/// Replaces every `cid:…` that names a part of the mail (RFC 2392), in one pass.
-fn with_urls<'a>(value: &'a str, pictures: &Pictures<'_>) -> Cow<'a, str> {
-    let mut out = String::new();
-    let mut found = false;
-    // Up to where `value` has been copied, and up to where it has been read.
-    let (mut copied, mut read) = (0, 0);
-    for colon in memchr::memchr_iter(b':', value.as_bytes()) {
-        let start = colon.saturating_sub(3);
-        let scheme = value.as_bytes().get(start..colon).unwrap_or_default();
-        if start < read || !scheme.eq_ignore_ascii_case(b"cid") {
-            continue;
-        }
-        if pictures.cids.is_empty() || pictures.room.get() == 0 {
-            break;
-        }
-        let name = value.get(colon + 1..).unwrap_or_default();
-        let end = name.find(|c: char| c.is_whitespace() || "\"'()<>,;".contains(c));
-        let name = name.get(..end.unwrap_or(name.len())).unwrap_or_default();
-        read = colon + 1 + name.len();
-        let url = pictures.cids.get(name);
-        if let Some(url) = url.or_else(|| pictures.cids.get(&decoded(name))) {
-            out.push_str(value.get(copied..start).unwrap_or_default());
-            out.push_str(url);
-            copied = read;
-            found = true;
-            pictures.room.set(pictures.room.get() - 1);
-        }
-    }
-    if !found {
-        return Cow::Borrowed(value);
-    }
-    out.push_str(value.get(copied..).unwrap_or_default());
-    Cow::Owned(out)
-}
-
-/// A content id out of a URL: `%40` is `@` (RFC 2392), `&amp;` is `&` (HTML).
-fn decoded(name: &str) -> String {
-    let name = name.replace("&amp;", "&");
-    percent_decode_str(&name).decode_utf8_lossy().into_owned()
 }
 
 /// HTML that cannot be read, shown as text.

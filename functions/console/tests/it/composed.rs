@@ -15,6 +15,10 @@ const MESSAGE: &[u8] = b"From: me@example.com\r\nTo: ann@example.com\r\nSubject:
 impl TestApp {
     /// A copy that was kept for a day.
     async fn kept(&self) -> MessageId {
+        self.kept_as(MESSAGE).await
+    }
+
+    async fn kept_as(&self, bytes: &[u8]) -> MessageId {
         let (account, message) = (&self.tenant.account.id, entropy().message_id());
         let now = self.hand.now();
         let setting = KeptMailSetting {
@@ -44,7 +48,7 @@ impl TestApp {
         }))
         .unwrap();
         let copy = mail.copies().next().unwrap();
-        let record = composed(&mail, &message, copy, MESSAGE.to_vec(), false);
+        let record = composed(&mail, &message, copy, bytes.to_vec(), false);
         let kept = KeptMails::new(self.store.clone(), self.blob.clone());
         let (_, stored) = kept.put(which, term.unwrap(), record).await;
         stored.unwrap();
@@ -94,6 +98,34 @@ async fn a_kept_mail_is_shown_in_frames_that_may_do_nothing() {
         !page.contains("<iframe") && !page.contains("send_again"),
         "{page}"
     );
+}
+
+#[tokio::test]
+async fn pictures_of_the_mail_itself_stand_in_its_frame() {
+    let app = TestApp::new().await;
+    let part = |kind: &str, id: &str, text: &str| {
+        format!("--r\r\nContent-Type: {kind}\r\nContent-ID: <{id}>\r\n\r\n{text}\r\n")
+    };
+    let html = "<img src=\"cid:logo@x\"><img src=cid:page@x><img src=cid:odd@x><img src=cid:none>";
+    let mail = [
+        "From: me@example.com\r\nTo: ann@example.com\r\nSubject: Hello\r\nMIME-Version: 1.0\r\n\
+         Content-Type: multipart/related; boundary=r\r\n\r\n--r\r\nContent-Type: text/html\r\n\r\n",
+        html,
+        "\r\n",
+        &part("image/png", "logo@x", "PNG"),
+        &part("text/html", "page@x", "<script>"),
+        &part("image/p'ng", "odd@x", "PNG"),
+        "--r--\r\n",
+    ];
+    let message = app.kept_as(mail.concat().as_bytes()).await;
+    let session = app.by_link().await;
+    let path = format!("/console/mail-part/{message}");
+    let part = app.get(&path, &session).send().await.expect(200);
+    sandbox_of(&part);
+    let shown = String::from_utf8(part.body.to_vec()).unwrap();
+    let rest = "<img src=cid:page@x><img src=cid:odd@x><img src=cid:none>";
+    let want = format!("<img src=\"data:image/png;base64,UE5H\">{rest}");
+    assert_eq!(shown.trim_end(), want);
 }
 
 #[tokio::test]
