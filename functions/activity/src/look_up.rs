@@ -15,7 +15,7 @@ use crate::query::Query;
 pub(crate) const EXAMINED: usize = 10_000;
 
 /// The same of a page, after which the next one goes on: so many are read in a blink.
-const EXAMINED_OF_PAGE: usize = 1_000;
+const EXAMINED_OF_PAGE: usize = 500;
 
 /// Mails read at a time, where a condition may leave few of them; and the first time.
 const LOT: usize = 500;
@@ -23,7 +23,7 @@ const FIRST_LOT: usize = 100;
 
 /// Rows of scheduled mail that one search examines, and a page. A row has the copies of one mail.
 const EXAMINED_WAITING: usize = 500;
-const EXAMINED_WAITING_OF_PAGE: usize = 300;
+const EXAMINED_WAITING_OF_PAGE: usize = 150;
 
 /// What is searched for, and how far.
 #[derive(Clone, Copy, Debug)]

@@ -54,7 +54,7 @@ fn messages(reference: Reference) -> Reference {
                 .limit(EXAMINED)
                 .query("query", values::text(), "The query.")
                 .query("limit", values::integer(1, 1_000), "How many; 10 when it is left out.")
-                .query("after", values::text(), "An extension: asks for a page of the matching mails, the latest accepted first; empty for the first page, then the `X-Search-Next` of the page before. A page examines 1,000 mails, so it may have fewer than `limit`, or none.")
+                .query("after", values::text(), "An extension: asks for a page of the matching mails, the latest accepted first; empty for the first page, then the `X-Search-Next` of the page before. A page examines 500 mails, so it may have fewer than `limit`, or none.")
                 .query("details", values::flag(), "An extension: adds `state` and `reason`.")
                 .answers::<MessageList>(200, "The mails, those with the latest event first.")
                 .with_header("X-Search-Incomplete", "`true` when there were mails that were not examined.")
