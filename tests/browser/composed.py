@@ -11,9 +11,13 @@ from run import call
 REFUSED = ("/pixel.png' violates", "Blocked script execution in")
 TO = "kept@example.com"
 SUBJECT = "A mail that is kept"
-# What a mail may try in its frame: a script, an image of elsewhere, a frame around it.
+# A picture of one dot.
+DOT = (
+    "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+)
+# What a mail may try in its frame: a script, an image of elsewhere, a frame around it. Its own picture is shown.
 HTML = """<!doctype html><style>p { color: rgb(1, 2, 3) }</style><p id=text>Hello, <b>it has left</b>.</p>
-<img src="{remote}/pixel.png" alt="a picture"><script>document.getElementById('text').textContent = 'changed';
+<img src="{remote}/pixel.png" alt="a picture"><img id=own src="cid:dot@here" alt="a dot"><script>document.getElementById('text').textContent = 'changed';
 top.document.title = 'taken';</script><a href="https://shop.example/">Follow it</a>"""
 
 
@@ -57,7 +61,10 @@ def kept(page, host, checks):
             {"type": "text/plain", "value": "Hello, it has left."},
             {"type": "text/html", "value": HTML.replace("{remote}", host.mailbox)},
         ],
-        "attachments": [{"content": "aGVsbG8=", "filename": "hello.txt", "type": "text/plain"}],
+        "attachments": [
+            {"content": "aGVsbG8=", "filename": "hello.txt", "type": "text/plain"},
+            {"content": DOT, "filename": "dot.png", "type": "image/png", "disposition": "inline", "content_id": "dot@here"},
+        ],
     }
     # The setting takes effect within ten seconds.
     end = time.monotonic() + 30
@@ -76,6 +83,8 @@ def kept(page, host, checks):
     checks.that(colour == "rgb(1, 2, 3)", f"the style of the mail: {colour}")
     checks.that("taken" not in page.title(), "the mail reached the page around it")
     checks.that(not any("pixel.png" in url for url in loaded), "an image of elsewhere was loaded")
+    wide = frame.locator("#own").evaluate("(picture) => picture.naturalWidth")
+    checks.that(wide == 1, f"the picture of the mail itself: {wide} wide")
     page.locator("summary", has_text="Header").click()
     page.get_by_text("Message-ID").wait_for()
     checks.that("hello.txt" in page.locator("main").inner_text(), "the file is named")

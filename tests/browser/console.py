@@ -23,6 +23,7 @@ import urllib.request
 import access
 import composed
 import domains
+import reach
 import run
 import scheduled
 import secure
@@ -208,11 +209,11 @@ def stolen(browser, host, checks, cookies):
     checks.that("stolen" not in names, f"a stolen cookie made a key: {names}")
 
 
-def looks(browser, host, checks, folder, cookies, more):
-    """Every page on both screens, light and dark, and as narrow and wide as screens are."""
+def all_pages(host, more):
+    """The path of every page below /console, by a name, in each of its states."""
     bounced = found(host, 'subject="A first mail"')
     long = found(host, 'subject LIKE "A subject that goes on%"')
-    pages = {
+    return {
         "overview": "",
         "activity": "/activity",
         "activity-filters": "/activity?from=shop%40alder.example&q=%40",
@@ -230,6 +231,10 @@ def looks(browser, host, checks, folder, cookies, more):
         **webhooks.pages(host),
         **more,
     }
+
+
+def looks(browser, host, checks, folder, cookies, pages):
+    """Every page on both screens, light and dark, and as narrow and wide as screens are."""
     sizes = None
     for screen, size in [("laptop", run.LAPTOP), ("phone", run.PHONE), ("narrow", NARROW), ("wide", WIDE)]:
         for colours in ["light", "dark"] if screen in ("laptop", "phone") else ["light"]:
@@ -263,18 +268,7 @@ def look(page, checks, folder, name, screen, colours):
     wide = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     checks.that(wide <= 0, f"{where}: {wide} units wider than the screen, by {wide > 0 and page.evaluate(WIDEST)}")
     if folder and screen in ("laptop", "phone"):
-        page.screenshot(path=folder / f"{name}-{screen}-{colours}.png", full_page=screen == "phone")
-
-
-def without_script(browser, host, checks, cookies):
-    """Everything can be read, signing out works, and what needs the script says so."""
-    context = browser.new_context(java_script_enabled=False)
-    context.add_cookies(cookies)
-    page = context.new_page()
-    page.goto(host.api + "/console/activity")
-    checks.that(page.locator(".feed tbody tr").count() > 3, "rows without a script")
-    checks.that("need it" in page.locator("noscript").first.inner_text(), "what needs the script says so")
-    context.close()
+        page.screenshot(path=folder / f"{name}-{screen}-{colours}.png", full_page=True)
 
 
 def keyboard(page, host, checks):
@@ -288,7 +282,7 @@ def keyboard(page, host, checks):
     page.keyboard.type("A first mail")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("q=A\\+first\\+mail"))
-    # A page looks at 1,000 mails, and the first one is older.
+    # A page looks at 500 mails, and the first one is older.
     further = page.get_by_role("link", name="Look further")
     for _ in range(10):
         if page.locator(".feed tbody tr").count() or not further.count():
@@ -298,6 +292,17 @@ def keyboard(page, host, checks):
             page.keyboard.press("Enter")
     rows = page.locator(".feed tbody tr").all_inner_texts()
     checks.that(len(rows) == 1, f"one row is found: {rows}")
+    page.goto(host.api + "/console/first-key")
+    page.locator("#name").focus()
+    page.keyboard.type("by keys")
+    page.keyboard.press("Tab")
+    page.keyboard.press("ArrowDown")
+    checks.that(page.evaluate("document.activeElement.dataset.check.includes('stats.read')"), "an arrow chooses")
+    page.keyboard.press("Enter")
+    page.locator("#made:not([hidden])").wait_for()
+    checks.that(page.evaluate("document.activeElement.id") == "made", "the key that was made has the focus")
+    page.keyboard.press("Tab")
+    checks.that(page.evaluate("document.activeElement.id") == "key", "the next stop is the key")
 
 
 def main():
@@ -347,10 +352,12 @@ def main():
             access.sessions(page, host, checks)
             access.few_scopes(browser, host, checks, call, options.screenshots, look)
             access.fill(host, call)
-            looks(browser, host, checks, options.screenshots, cookies, {"mail-kept": kept})
+            pages = all_pages(host, {"mail-kept": kept})
+            looks(browser, host, checks, options.screenshots, cookies, pages)
+            reach.without_script(browser, host, checks, cookies, pages)
+            reach.by_keys(browser, host, checks, cookies, pages)
             access.empty(host, call)
             access.allow_list(page, host, checks, call)
-            without_script(browser, host, checks, cookies)
             keyboard(page, host, checks)
             refusals(page, host, checks)
             stolen(browser, host, checks, cookies)

@@ -5,6 +5,7 @@ import http.server
 import json
 import re
 import threading
+import time
 
 import run
 from run import call
@@ -148,6 +149,11 @@ def pages(host):
     empty = call(host, "POST", "/v3/user/webhooks/event/settings", empty)["id"]
     domain = call(host, "POST", "/v3/whitelabel/domains", {"domain": "a-long-name-of-a-domain." * 5 + "example"})["id"]
     link = call(host, "POST", "/v3/whitelabel/links", {"domain": "shop.example"})["id"]
+    for n in range(3):
+        names = ["orders", "a category with a name that goes on and on, and on", "news"][: n + 1]
+        run.send(host, f"sorted{n}@example.com", "With categories", categories=names)
+    sums = f"/v3/categories/stats/sums?start_date={time.strftime('%Y-%m-%d', time.gmtime())}"
+    run.until(lambda: len(call(host, "GET", sums)["stats"][0]["stats"]) == 3, "categories are counted")
     return {
         "domains": "/domains",
         "domain": f"/domains/{domain}",

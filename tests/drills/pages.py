@@ -5,7 +5,8 @@
 
 Runs the local host on a data folder on the disk and fills it through the API, over several connections and with a
 thousand personalizations a request, each a mail of its own: of a hundred mails 97 arrive, two bounce and one waits for
-its time; lists and a group get entries, the account some keys and batches. Once each mail is counted and found by the
+its time; lists and a group get entries, the account some keys and batches. A webhook takes all events, another one
+none of the last three hundred mails. Once each mail is counted and found by the
 search, every page is asked for again and again, as a session of a link. With `--data` the folder stays, and is filled
 once. Ends with exit code 1 when the 95th percentile of a page is above `--bound` milliseconds, or a page fails.
 """
@@ -14,6 +15,7 @@ import argparse
 import concurrent.futures
 import html
 import http.client
+import http.server
 import json
 import pathlib
 import re
@@ -34,6 +36,8 @@ CONNECTIONS = 4
 UNDER_WAY = 20 * LOT
 # Entries of each list that is filled by hand, of the group, and in a request of them.
 ENTRIES = 20_000
+# The last mails, one at a time: each is a post of its own that a receiver refuses.
+REFUSED = 300
 KEYS = 30
 BATCHES = 30
 # Written last: the folder is filled.
@@ -93,6 +97,38 @@ class Browser:
         return took, len(body)
 
 
+class Receiver(http.server.ThreadingHTTPServer):
+    """Takes posts at one path, and none at another."""
+
+    request_queue_size = 128
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), ReceiverHandler)
+        threading.Thread(target=self.serve_forever, args=(0.05,), daemon=True).start()
+
+    def url(self, path):
+        return f"http://127.0.0.1:{self.server_port}/{path}"
+
+
+class ReceiverHandler(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers["content-length"]))
+        self.send_response(503 if self.path == "/refused" else 200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def subscribe(client, url):
+    """The id of a webhook that gets all that happens on the way."""
+    hook = {"url": url, "enabled": True, "processed": True, "delivered": True, "bounce": True}
+    return client.call("POST", "/v3/user/webhooks/event/settings", hook)["id"]
+
+
 def recipient(n):
     return f"bounced+{n}@outcome.test" if n % 50 == 7 else f"user{n}@domain{n % 997}.example"
 
@@ -127,8 +163,13 @@ def send(client, mails):
 
 
 def fill(client, mails):
-    """What the account has beside the mails that left."""
-    send(client, mails)
+    """The mails, and what else the account has."""
+    receiver = Receiver()
+    taken = subscribe(client, receiver.url("taken"))
+    send(client, mails - REFUSED)
+    subscribe(client, receiver.url("refused"))
+    for n in range(mails - REFUSED, mails):
+        client.call("POST", "/v3/mail/send", request(range(n, n + 1)))
     later = int(time.time()) + 70 * 3_600
     # One mail of a hundred waits, in batches of as many requests as mails each.
     waiting = max(mails // 100, BATCHES)
@@ -147,7 +188,8 @@ def fill(client, mails):
         client.call("POST", f"/v3/asm/groups/{group}/suppressions", {"recipient_emails": some})
     for n in range(KEYS):
         client.call("POST", "/v3/api_keys", {"name": f"Application {n}", "scopes": ["mail.send"]})
-    return {"group": group, "batch": batches[0], "key": client.key}
+    receiver.shutdown()
+    return {"group": group, "batch": batches[0], "key": client.key, "webhook": taken}
 
 
 def behind(browser, path, pages):
@@ -194,6 +236,8 @@ def pages(client, browser, filled):
         "templates": "/console/templates",
         "statistics": "/console/statistics",
         "webhooks": "/console/webhooks",
+        "a webhook": f"/console/webhooks/{filled['webhook']}",
+        "domains": "/console/domains",
         "keys and access": "/console/access",
         "a key": f"/console/access/{key}",
         "new key": "/console/first-key",

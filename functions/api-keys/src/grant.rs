@@ -30,7 +30,11 @@ impl Grant {
     pub(crate) fn of_maker(maker: &ApiKey) -> Self {
         Self {
             kind: maker.kind,
-            scopes: maker.scopes.clone(),
+            // A session of the console reads bills besides, which no key with other scopes does.
+            scopes: match maker.kind {
+                KeyKind::Full => Vec::new(),
+                KeyKind::Restricted | KeyKind::Billing => maker.scopes.clone(),
+            },
         }
     }
 

@@ -14,6 +14,7 @@ const STYLE: &str = concat!(
 );
 const SCRIPT: &str = concat!(
     include_str!("../../../shared/http/ui/base.js"),
+    include_str!("../ui/words.js"),
     include_str!("../ui/console.js"),
     include_str!("../ui/csv.js"),
     include_str!("../ui/template.js")

@@ -11,6 +11,8 @@ const TOP: f64 = 24.0;
 /// for.
 const NAMED: usize = 7;
 const MOST_NAMED: usize = 6;
+/// Room for the name of a day: one that begins further to the right ends with the drawing.
+const LAST: f64 = 90.0;
 
 /// One day.
 #[derive(Clone, Debug)]
@@ -53,11 +55,15 @@ pub(crate) fn bars(days: &[ChartDay]) -> String {
     let between = NAMED * days.len().div_ceil(NAMED * MOST_NAMED).max(1);
     for (i, day) in (0_u32..).zip(days).step_by(between) {
         let x = f64::from(i) * step;
-        let _ = write!(
-            svg,
-            r#"<text x="{x:.1}" y="168">{}</text>"#,
-            day.day.get(5..).unwrap_or_default()
-        );
+        let name = day.day.get(5..).unwrap_or_default();
+        let _ = if x > WIDTH - LAST {
+            write!(
+                svg,
+                r#"<text x="{WIDTH}" y="176" text-anchor="end">{name}</text>"#
+            )
+        } else {
+            write!(svg, r#"<text x="{x:.1}" y="176">{name}</text>"#)
+        };
     }
     svg
 }

@@ -24,6 +24,7 @@ use std::pin::Pin;
 use crate::CONSOLE_PATH;
 use crate::content::PageResult;
 use crate::frame::{NavGroup, NavLink};
+use crate::texts;
 use crate::visit::PageVisit;
 use access::keys as key;
 pub(crate) use template::PreviewAnswer;
@@ -55,19 +56,19 @@ impl Group {
 
     pub(crate) fn label(self) -> &'static str {
         match self {
-            Self::See => "See",
-            Self::Send => "Send",
-            Self::Guard => "Guard",
+            Self::See => texts::SEE,
+            Self::Send => texts::SEND,
+            Self::Guard => texts::GUARD,
         }
     }
 }
 
 macro_rules! page {
-    ($name:literal, $label:literal, $group:ident, $module:ident) => {
+    ($name:literal, $label:expr, $group:ident, $module:ident) => {
         page!($name, $label, $group, $module, None)
     };
     // With a page about one thing of the list.
-    ($name:literal, $label:literal, $group:ident, $module:ident, one: $one:ident) => {
+    ($name:literal, $label:expr, $group:ident, $module:ident, one: $one:ident) => {
         page!(
             $name,
             $label,
@@ -76,7 +77,7 @@ macro_rules! page {
             Some(|visit, id| Box::pin($one::show(visit, id)))
         )
     };
-    ($name:literal, $label:literal, $group:ident, $module:ident, $one:expr) => {
+    ($name:literal, $label:expr, $group:ident, $module:ident, $one:expr) => {
         ConsolePage {
             name: $name,
             label: $label,
@@ -89,28 +90,28 @@ macro_rules! page {
 
 /// In the order of the navigation.
 pub(crate) const PAGES: &[ConsolePage] = &[
-    page!("", "Overview", See, overview),
-    page!("activity", "Activity", See, activity, one: mail),
-    page!("statistics", "Statistics", See, statistics),
+    page!("", texts::OVERVIEW, See, overview),
+    page!("activity", texts::ACTIVITY, See, activity, one: mail),
+    page!("statistics", texts::STATISTICS, See, statistics),
     page!(
         "scheduled",
-        "Scheduled",
+        texts::SCHEDULED,
         Send,
         scheduled,
         one: scheduled_batch
     ),
-    page!("templates", "Templates", Send, templates, one: template),
-    page!("domains", "Domains and senders", Send, domains, one: domain),
-    page!("webhooks", "Webhooks", Send, webhooks, one: webhook),
+    page!("templates", texts::TEMPLATES, Send, templates, one: template),
+    page!("domains", texts::DOMAINS, Send, domains, one: domain),
+    page!("webhooks", texts::WEBHOOKS, Send, webhooks, one: webhook),
     page!(
         "suppressions",
-        "Suppressions",
+        texts::SUPPRESSIONS,
         Guard,
         suppressions,
         one: suppression_list
     ),
-    page!("access", "Keys and access", Guard, access, one: key),
-    page!("first-key", "New key", Guard, first_key),
+    page!("access", texts::ACCESS, Guard, access, one: key),
+    page!("first-key", texts::NEW_KEY, Guard, first_key),
 ];
 
 /// The navigation on the page of this name.

@@ -101,7 +101,6 @@ async fn show(state: AppState, asked: PageRequest, name: &str, id: Option<String
         params,
         now: state.app.clock.now(),
         base: base(&gateway, state.app.public_url.as_ref()),
-        store: state.app.store.clone(),
     };
     let content = match (found, id) {
         (Some(page), None) => (page.show)(visit).await,

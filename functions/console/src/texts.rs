@@ -1,7 +1,36 @@
-//! The words that code chooses; all others are in the templates. English.
+//! The words that code chooses, here and in the modules below; all others are in `templates`, and those of scripts in
+//! `ui/words.js`. English.
+
+pub(crate) mod keys;
+pub(crate) mod lists;
+pub(crate) mod mail;
+pub(crate) mod overview;
+pub(crate) mod statistics;
 
 use axum::http::StatusCode;
 use posthaste_model::EventKind;
+
+/// The headings of the navigation.
+pub(crate) const SEE: &str = "See";
+pub(crate) const SEND: &str = "Send";
+pub(crate) const GUARD: &str = "Guard";
+
+/// The pages, in the navigation and as titles.
+pub(crate) const OVERVIEW: &str = "Overview";
+pub(crate) const ACTIVITY: &str = "Activity";
+pub(crate) const STATISTICS: &str = "Statistics";
+pub(crate) const SCHEDULED: &str = "Scheduled";
+pub(crate) const BATCH: &str = "Batch";
+pub(crate) const TEMPLATES: &str = "Templates";
+pub(crate) const WEBHOOKS: &str = "Webhooks";
+pub(crate) const SUPPRESSIONS: &str = "Suppressions";
+pub(crate) const NEW_KEY: &str = "New key";
+
+/// The texts of a version of a template.
+pub(crate) const SUBJECT: &str = "Subject";
+pub(crate) const HTML: &str = "HTML";
+pub(crate) const PLAIN_TEXT: &str = "Plain text";
+pub(crate) const TEST_DATA: &str = "Test data";
 
 pub(crate) const SIGN_IN: &str = "Sign in";
 pub(crate) const NO_PAGE: &str = "The console has no page of this address.";
@@ -32,17 +61,6 @@ pub(crate) fn way(auth_method: &str) -> &'static str {
 
 pub(crate) const NO_KEYS: &str = "The key that you signed in with lacks the scope api_keys.create.";
 
-/// What the lists are, of addresses that get no mail.
-pub(crate) const BOUNCES: &str =
-    "The receiving side refused the address for good. Mail to it is dropped.";
-pub(crate) const BLOCKS: &str =
-    "The receiving side refused a mail for another reason. The next mail is tried.";
-pub(crate) const INVALID_EMAILS: &str =
-    "The domain or the address cannot take mail. Mail to it is dropped.";
-pub(crate) const SPAM_REPORTS: &str =
-    "The recipient reported a mail as spam. Mail to the address is dropped.";
-pub(crate) const UNSUBSCRIBES: &str = "The recipient left everything, or a call added the address. Mail to it is \
-    dropped.";
 pub(crate) const GROUP: &str = "Group";
 pub(crate) const GROUPS: &str = "Groups";
 pub(crate) const WHOLE_ADDRESS: &str = "All lists are searched for a whole address, such as ann@example.com. The page of \
@@ -107,32 +125,6 @@ pub(crate) const SAME_LINES: &str = "lines of both";
 pub(crate) const REMOVED_LINE: &str = "removed:";
 pub(crate) const ADDED_LINE: &str = "added:";
 
-/// Days that statistics are shown of.
-pub(crate) const STATS_DAYS: [i64; 3] = [7, 30, 90];
-
-/// Of the row below all others.
-pub(crate) const TOTAL: &str = "Total";
-
-/// Counters of statistics in the order of their columns, in the API's word and in the page's.
-pub(crate) const METRICS: [(&str, &str); 16] = [
-    ("requests", "Requests"),
-    ("processed", "Processed"),
-    ("delivered", "Delivered"),
-    ("deferred", "Deferred"),
-    ("bounces", "Bounces"),
-    ("blocks", "Blocks"),
-    ("spam_reports", "Spam reports"),
-    ("unsubscribes", "Unsubscribes"),
-    ("opens", "Opens"),
-    ("unique_opens", "Unique opens"),
-    ("clicks", "Clicks"),
-    ("unique_clicks", "Unique clicks"),
-    ("invalid_emails", "Invalid addresses"),
-    ("bounce_drops", "Dropped after a bounce"),
-    ("spam_report_drops", "Dropped after a report"),
-    ("unsubscribe_drops", "Dropped after an unsubscribe"),
-];
-
 pub(crate) const DOMAINS: &str = "Domains and senders";
 
 /// Whether the records of a domain are as they should be.
@@ -149,6 +141,7 @@ pub(crate) fn validity(is_valid: bool) -> MailStatus {
 }
 
 pub(crate) const ALL_EVENTS: &str = "all events";
+pub(crate) const NO_EVENTS: &str = "no events";
 pub(crate) const NO_ANSWER: &str = "no answer";
 
 /// A kind of event, as a choice of a webhook.

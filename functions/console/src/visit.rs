@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use posthaste_http::Caller;
 use posthaste_model::Timestamp;
-use posthaste_store::Store;
 use url::form_urlencoded;
 
 use crate::api::ApiReader;
@@ -41,8 +40,6 @@ pub(crate) struct PageVisit {
     pub(crate) now: Timestamp,
     /// The address of the service, without a slash at its end.
     pub(crate) base: String,
-    /// For what no call of the API answers.
-    pub(crate) store: Store,
 }
 
 #[cfg(test)]

@@ -74,7 +74,7 @@ function show(form, answer) {
     const value = place.dataset.of.split(".").reduce((at, name) => at?.[name], answer) ?? "";
     place.textContent = typeof value === "object" ? JSON.stringify(value, null, 2) : value;
     if (typeof value !== "boolean") continue;
-    place.textContent = value ? "valid" : "not valid yet";
+    place.textContent = value ? WORDS.valid : WORDS.notValid;
     place.className = value ? "pill good" : "pill warn";
   }
   shown.hidden = false;
@@ -101,6 +101,9 @@ async function callApi(method, path, members = {}) {
     throw Object.assign(new Error(lines.join("\n")), { status: answer.status, errors, wait });
   }
   body.location = answer.headers.get("location");
+  // The address of a page may be another one than that of the service.
+  const next = /<([^>]+)>; rel="next"/.exec(answer.headers.get("link"))?.[1];
+  if (Array.isArray(body) && next) body.next = next.replace(/^\w+:\/\/[^/]+/, "");
   return body;
 }
 
@@ -120,7 +123,7 @@ async function send(form, button) {
   const members = membersOf(form, button);
   const { each, chosen, then } = form.dataset;
   const values = members[each ?? chosen];
-  if ((each || chosen) && !values?.length) throw new Error("Choose at least one line.");
+  if ((each || chosen) && !values?.length) throw new Error(WORDS.choose);
   if (!each) {
     const answer = await callForm(method, pattern, members);
     return then === "file" && answer.location ? callApi("GET", answer.location) : answer;
@@ -133,7 +136,7 @@ async function send(form, button) {
       failed.push(`${value}: ${error.message}`);
     }
   }
-  if (failed.length) throw new Error([`Done: ${values.length - failed.length}. Not done:`, ...failed].join("\n"));
+  if (failed.length) throw new Error([WORDS.failed(values.length - failed.length), ...failed].join("\n"));
   return {};
 }
 
@@ -172,11 +175,11 @@ doc.addEventListener("click", async (event) => {
   const label = button.textContent;
   try {
     await navigator.clipboard.writeText(doc.getElementById(button.dataset.copy).textContent);
-    button.textContent = "Copied";
+    button.textContent = WORDS.copied;
   } catch {
     // Without permission the text is selected, to be copied by hand.
     getSelection().selectAllChildren(doc.getElementById(button.dataset.copy));
-    button.textContent = "Selected";
+    button.textContent = WORDS.selected;
   }
   setTimeout(() => { button.textContent = label; }, 2000);
 });

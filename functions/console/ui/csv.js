@@ -11,32 +11,13 @@ const LARGEST_FILE = 10 * 1024 * 1024;
 const MOST_LINES = 100_000;
 /** Addresses of one call. The API takes 1,000, but a gateway waits 30 seconds for what each of them writes. */
 const BATCH = 200;
-/** Entries of one answer. A group answers with addresses alone, and with more of them. */
-const PAGE = { list: 500, group: 20_000 };
+/** Entries of one answer. */
+const PAGE = 500;
 const MOST_ENTRIES = 1_000_000;
 /** Lines that the page shows; the file has all. */
 const MOST_SHOWN = 200;
 const ATTEMPTS = 4;
 const HEADINGS = ["email", "e-mail", "email address", "email_address", "recipient_email", "address"];
-const WORDS = {
-  large: "The file has more than 10 MB. Split it.",
-  long: "The file has more than 100,000 lines. Split it.",
-  encoding: "The file is not text in UTF-8. Save it as “CSV UTF-8”.",
-  quote: (line) => `Line ${line}: a quotation mark is never closed.`,
-  none: "The first line has neither the heading “email” nor an address.",
-  empty: "The file has no addresses.",
-  noAddress: "no address",
-  notSent: (reason) => `not sent: ${reason}`,
-  progress: (done, all) => `${done.toLocaleString()} of ${all.toLocaleString()}`,
-  entries: (n) => `${n.toLocaleString()} entries`,
-  tooMany: "The list has more than 1,000,000 entries. Read it with the API.",
-  summary: (taken, repeats, refused) => [
-    `${taken.toLocaleString()} addresses are on the list.`,
-    repeats && `${repeats.toLocaleString()} lines repeat others.`,
-    refused ? `${refused.toLocaleString()} lines were not taken.` : "Every line was taken.",
-    refused > MOST_SHOWN && `The first ${MOST_SHOWN}:`,
-  ].filter(Boolean).join(" "),
-};
 
 /** A cell. A spreadsheet runs what begins like a formula: an apostrophe before it makes it text. */
 function cell(value) {
@@ -69,23 +50,14 @@ async function callPatiently(...call) {
   }
 }
 
-/** All entries of a list, latest first. Those of a list with times are read by time, so that each is read once. */
-async function* entriesOf(path, isTimed) {
-  const limit = isTimed ? PAGE.list : PAGE.group;
-  let end = null;
-  let offset = 0;
-  for (;;) {
-    const window = end === null ? "" : `&end_time=${end}`;
-    const page = await callPatiently("GET", `${path}?limit=${limit}&offset=${offset}${window}`);
+/** All entries of a list, latest first. Each page begins behind the last entry of the one before, so that each costs the
+ *  same, and what comes or goes meanwhile moves none. */
+async function* entriesOf(path) {
+  let next = `${path}?limit=${PAGE}&after=`;
+  while (next) {
+    const page = await callPatiently("GET", next);
     yield page;
-    if (page.length < limit) return;
-    const last = page.at(-1).created;
-    if (!isTimed || last === end) {
-      offset += page.length;
-    } else {
-      end = last;
-      offset = page.filter(({ created }) => created === last).length;
-    }
+    next = page.next;
   }
 }
 
@@ -93,7 +65,7 @@ async function exportList(button, status) {
   const columns = button.dataset.columns.split(" ");
   const lines = [`${columns.join(",")}\r\n`];
   const value = (entry, name) => (name === "created" ? new Date(entry.created * 1000).toISOString() : entry[name]);
-  for await (const page of entriesOf(button.dataset.export, columns.includes("created"))) {
+  for await (const page of entriesOf(button.dataset.export)) {
     for (const entry of page) {
       const cells = typeof entry === "string" ? [entry] : columns.map((name) => value(entry, name));
       lines.push(`${cells.map(cell).join(",")}\r\n`);
@@ -226,7 +198,7 @@ async function importFile(form, status) {
 function report(form, { taken, repeats, refused }) {
   const shown = doc.getElementById(form.dataset.report);
   const part = (name) => shown.querySelector(`[data-report-of=${name}]`);
-  part("summary").textContent = WORDS.summary(taken, repeats, refused.length);
+  part("summary").textContent = WORDS.summary(taken, repeats, refused.length, MOST_SHOWN);
   part("refused").hidden = !refused.length;
   const rows = refused.slice(0, MOST_SHOWN).map(({ line, email, reason }) => {
     const row = doc.createElement("tr");

@@ -2,13 +2,6 @@
 
 /** Time after the last key before a preview. */
 const PAUSE = 500;
-const EDITOR_WORDS = {
-  missing: "The test data lacks: ",
-  json: (reason) => `The data is not a JSON object: ${reason}`,
-  notAnObject: "it is something else",
-  noHtml: "No HTML.",
-  frame: "The HTML of the preview",
-};
 
 function startEditor(form) {
   const { template, version, generation } = form.dataset;
@@ -32,9 +25,9 @@ function startEditor(form) {
     try {
       read = JSON.parse(field(isDynamic ? "test_data" : "substitutions").value || "{}");
     } catch (error) {
-      throw new Error(EDITOR_WORDS.json(error.message));
+      throw new Error(WORDS.json(error.message));
     }
-    if (typeof read !== "object" || !read || Array.isArray(read)) throw new Error(EDITOR_WORDS.json(EDITOR_WORDS.notAnObject));
+    if (typeof read !== "object" || !read || Array.isArray(read)) throw new Error(WORDS.json(WORDS.notAnObject));
     return read;
   }
 
@@ -50,13 +43,13 @@ function startEditor(form) {
     if (html === null) {
       const none = doc.createElement("p");
       none.className = "none";
-      none.textContent = EDITOR_WORDS.noHtml;
+      none.textContent = WORDS.noHtml;
       place("html").replaceChildren(none);
       return;
     }
     const frame = doc.createElement("iframe");
     frame.className = "mail";
-    frame.title = EDITOR_WORDS.frame;
+    frame.title = WORDS.frame;
     frame.setAttribute("sandbox", "");
     frame.name = `preview-${latest}`;
     const post = doc.createElement("form");
@@ -89,7 +82,7 @@ function startEditor(form) {
       place("subject").textContent = answer.subject ?? "";
       place("plain").textContent = answer.plain_content ?? "";
       place("missing").hidden = !answer.missing.length;
-      place("missing").textContent = EDITOR_WORDS.missing + answer.missing.join(", ");
+      place("missing").textContent = WORDS.lacking + answer.missing.join(", ");
       showHtml(request, answer.html_content);
       doc.getElementById("preview").hidden = false;
       problem.hidden = true;

@@ -51,9 +51,9 @@ struct AttemptRow {
 struct AttemptAnswer {
     allowed: bool,
     auth_method: String,
-    first_at: i64,
+    first_at: Timestamp,
     ip: String,
-    last_at: i64,
+    last_at: Timestamp,
 }
 
 pub(crate) async fn show(visit: PageVisit) -> PageResult {
@@ -86,14 +86,9 @@ async fn attempts(api: &ApiReader) -> Result<Vec<AttemptRow>, ReadError> {
     let row = |attempt: AttemptAnswer| AttemptRow {
         way: texts::way(&attempt.auth_method),
         outcome: MailStatus::of(if attempt.allowed { "let in" } else { "refused" }),
-        first: iso(attempt.first_at),
-        last: iso(attempt.last_at),
+        first: attempt.first_at.iso(),
+        last: attempt.last_at.iso(),
         ip: attempt.ip,
     };
     Ok(seen.result.into_iter().map(row).collect())
-}
-
-/// A time of the API, as a page shows it.
-fn iso(seconds: i64) -> String {
-    Timestamp(seconds).iso()
 }

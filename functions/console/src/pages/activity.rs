@@ -106,7 +106,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         csv_query: query,
         filters,
     };
-    PageContent::of("Activity", &page)
+    PageContent::of(texts::ACTIVITY, &page)
 }
 
 /// A page of the search.

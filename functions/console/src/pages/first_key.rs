@@ -4,19 +4,14 @@ use askama::Template;
 use serde::Deserialize;
 
 use crate::content::{PageContent, PageResult};
-use crate::texts;
+use crate::texts::{self, keys::PresetText};
 use crate::visit::PageVisit;
 
 /// What a key may do, by purpose.
-const PRESETS: [(&str, &str, &[&str]); 3] = [
+const PRESETS: [(PresetText, &[&str]); 3] = [
+    (texts::keys::SENDING, &["mail.send"]),
     (
-        "Send mail",
-        "All that an application needs.",
-        &["mail.send"],
-    ),
-    (
-        "Send, and see what became of it",
-        "Activity and statistics too.",
+        texts::keys::SEEING,
         &[
             "mail.send",
             "email_activity.read",
@@ -28,8 +23,7 @@ const PRESETS: [(&str, &str, &[&str]); 3] = [
         ],
     ),
     (
-        "Manage suppressions",
-        "Lists of addresses that get no mail, and unsubscribe groups.",
+        texts::keys::SUPPRESSING,
         &[
             "suppression.read",
             "suppression.create",
@@ -57,8 +51,7 @@ struct FirstKey {
 }
 
 struct Preset {
-    label: &'static str,
-    about: &'static str,
+    text: PresetText,
     /// Separated by spaces.
     scopes: String,
 }
@@ -92,7 +85,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         snippets: snippets(&visit.base),
         base: visit.base,
     };
-    PageContent::of("New key", &page)
+    PageContent::of(texts::NEW_KEY, &page)
 }
 
 /// Those that the reader's own key can grant.
@@ -102,9 +95,8 @@ fn presets(held: &[String]) -> Vec<Preset> {
         let granted: Vec<&str> = names.iter().filter(holds).copied().collect();
         granted.join(" ")
     };
-    let all = PRESETS.iter().map(|(label, about, names)| Preset {
-        label,
-        about,
+    let all = PRESETS.iter().map(|(text, names)| Preset {
+        text: *text,
         scopes: granted(names),
     });
     all.filter(|preset| !preset.scopes.is_empty()).collect()
@@ -203,7 +195,7 @@ mod tests {
 
     #[test]
     fn scopes_of_presets_exist() {
-        for name in PRESETS.iter().flat_map(|(_, _, names)| *names) {
+        for name in PRESETS.iter().flat_map(|(_, names)| *names) {
             assert!(posthaste_model::scope::is_known(name), "{name}");
         }
     }

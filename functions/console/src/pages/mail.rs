@@ -16,7 +16,7 @@ use super::suppressions::EntryAnswer;
 use super::suppressions::lists::LISTS;
 use crate::api::{ApiReader, encoded};
 use crate::content::{PageContent, PageResult};
-use crate::texts::MailStatus;
+use crate::texts::{MailStatus, mail as texts};
 use crate::visit::PageVisit;
 use composed::{ComposedShown, KeptAnswer};
 use life::{LogEvent, Moment};
@@ -29,6 +29,8 @@ struct MailPage {
     facts: Vec<(&'static str, String)>,
     args: Vec<(String, String)>,
     moments: Vec<Moment>,
+    /// Whether older posts to webhooks were not looked at.
+    has_more_posts: bool,
     suppressed: Vec<SuppressedOn>,
     /// Where it is yet to leave.
     schedule: Option<Schedule>,
@@ -112,7 +114,8 @@ pub(crate) async fn show(visit: PageVisit, id: String) -> PageResult {
     };
     let key = key_name(&visit, &mail.api_key_id).await;
     let mut moments = life::moments(&mail, key.as_deref());
-    moments.extend(posts::moments(&visit, &mail.sg_message_id).await);
+    let posts = posts::of(&visit, &mail).await;
+    moments.extend(posts.moments);
     // What came in the same second stays in this order.
     moments.sort_by_key(|moment| moment.at);
     let status = match &schedule {
@@ -137,12 +140,13 @@ pub(crate) async fn show(visit: PageVisit, id: String) -> PageResult {
         suppressed,
         status,
         moments,
+        has_more_posts: posts.is_cut,
         schedule,
         base: visit.base,
         mail,
     };
     let title = match page.mail.subject.as_str() {
-        "" => "(no subject)".to_owned(),
+        "" => texts::NO_SUBJECT.to_owned(),
         subject => subject.to_owned(),
     };
     PageContent::of(title, &page)
@@ -156,7 +160,7 @@ async fn suppressed_on(api: &ApiReader, email: &str) -> Vec<SuppressedOn> {
         let entries = api.get::<Vec<EntryAnswer>>(&address).await.ok()?;
         let entry = entries.into_iter().next()?;
         Some(SuppressedOn {
-            list: list.label,
+            list: list.text.label,
             path: list.path,
             since: Timestamp(entry.created).iso(),
             reason: entry.reason,
@@ -181,14 +185,20 @@ fn facts(mail: &MailAnswer, key: Option<String>) -> Vec<(&'static str, String)> 
     };
     let group = mail.asm_group_id.map(|id| id.to_string());
     let all = [
-        ("To", mail.to_email.clone()),
-        ("From", mail.from_email.clone()),
-        ("Key", key),
-        ("Client", mail.client_ip.clone()),
-        ("Template", mail.template_id.clone().unwrap_or_default()),
-        ("Categories", mail.category.join(", ")),
-        ("Group", group.unwrap_or_default()),
-        ("Left from", mail.outbound_ip.clone().unwrap_or_default()),
+        (texts::TO, mail.to_email.clone()),
+        (texts::FROM, mail.from_email.clone()),
+        (texts::KEY, key),
+        (texts::CLIENT, mail.client_ip.clone()),
+        (
+            texts::TEMPLATE,
+            mail.template_id.clone().unwrap_or_default(),
+        ),
+        (texts::CATEGORIES, mail.category.join(", ")),
+        (texts::GROUP, group.unwrap_or_default()),
+        (
+            texts::LEFT_FROM,
+            mail.outbound_ip.clone().unwrap_or_default(),
+        ),
     ];
     let present = all.into_iter().filter(|(_, value)| !value.is_empty());
     present.collect()

@@ -8,7 +8,8 @@ use serde::Deserialize;
 
 use crate::chart::{self, ChartDay};
 use crate::content::{PageContent, PageResult};
-use crate::texts::{count, share};
+use crate::texts::overview::{self as texts, StepText};
+use crate::texts::{OVERVIEW, count, share};
 use crate::visit::PageVisit;
 
 /// Days that are shown, with the one that has not ended.
@@ -30,7 +31,8 @@ struct Overview {
     problem: Option<String>,
     has_mail: bool,
     credits: Option<CreditsShown>,
-    cost: Option<CostAnswer>,
+    /// The amount and its currency.
+    cost: Option<String>,
     ses: Option<SesShown>,
     steps: Vec<FirstStep>,
     steps_done: usize,
@@ -67,10 +69,9 @@ struct SesShown {
 /// A line of the list before the first real mail.
 struct FirstStep {
     is_done: bool,
-    title: &'static str,
-    about: &'static str,
-    /// Label and target of what does it.
-    link: Option<(&'static str, &'static str)>,
+    text: StepText,
+    /// The page that does it.
+    target: Option<&'static str>,
 }
 
 #[derive(Deserialize)]
@@ -147,6 +148,16 @@ struct WebhookAnswer {
     enabled: bool,
 }
 
+impl CostAnswer {
+    /// Without the zeros behind its cents.
+    fn shown(self) -> String {
+        let total = self.cost.total;
+        let cents = total.find('.').map_or(total.len(), |point| point + 3);
+        let (whole, rest) = total.split_at_checked(cents).unwrap_or((&total, ""));
+        format!("{whole}{} {}", rest.trim_end_matches('0'), self.currency)
+    }
+}
+
 impl StatsDay {
     fn metric(&self, name: &str) -> i64 {
         let of = |stats: &StatsOfDay| stats.metrics.get(name).copied().unwrap_or_default();
@@ -183,12 +194,12 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         problem,
         has_mail: stats.iter().any(|day| day.metric("requests") > 0),
         credits: credits.ok().map(CreditsShown::of),
-        cost,
+        cost: cost.map(CostAnswer::shown),
         ses: ses.as_ref().map(SesShown::of),
         steps_done: steps.iter().filter(|step| step.is_done).count(),
         steps,
     };
-    PageContent::of("Overview", &page)
+    PageContent::of(OVERVIEW, &page)
 }
 
 fn chart_day(day: &StatsDay) -> ChartDay {
@@ -213,14 +224,14 @@ fn figures(stats: &[StatsDay]) -> Vec<Figure> {
         limit,
     };
     vec![
-        figure("left", "processed", ""),
-        figure("arrived", "delivered", ""),
+        figure(texts::LEFT, "processed", ""),
+        figure(texts::ARRIVED, "delivered", ""),
         // Amazon SES, "Reputation metrics": an account is reviewed at 5 % and 0.1 %.
-        figure("bounced", "bounces", "SES reviews an account at 5 %"),
+        figure(texts::BOUNCED, "bounces", texts::BOUNCES_REVIEWED),
         figure(
-            "complained about",
+            texts::COMPLAINED,
             "spam_reports",
-            "SES reviews an account at 0.1 %",
+            texts::COMPLAINTS_REVIEWED,
         ),
     ]
 }
@@ -239,13 +250,20 @@ impl CreditsShown {
 impl SesShown {
     fn of(ses: &SesLimitsAnswer) -> Self {
         Self {
-            per_day: format!("{:.0}", ses.max_24_hour_send),
-            sent: format!("{:.0}", ses.sent_last_24_hours),
-            per_second: format!("{:.0}", ses.max_send_rate),
+            per_day: count(whole(ses.max_24_hour_send)),
+            sent: count(whole(ses.sent_last_24_hours)),
+            per_second: count(whole(ses.max_send_rate)),
             in_sandbox: ses.in_sandbox,
             is_sending: ses.sending_enabled,
         }
     }
+}
+
+/// A number of SES, which has no fraction. The cast saturates.
+fn whole(number: f64) -> i64 {
+    #[expect(clippy::cast_possible_truncation, reason = "a limit is a whole number")]
+    let number = number.round() as i64;
+    number
 }
 
 /// The list before the first real mail. What the reader's key may not see counts as not done.
@@ -270,41 +288,35 @@ async fn steps(
     let mut steps = vec![
         FirstStep {
             is_done: keys.is_ok_and(|keys| !keys.result.is_empty()),
-            title: "A key for your application",
-            about: "It is the only thing that a client needs besides the address.",
-            link: Some(("Create a key", "/console/first-key")),
+            text: texts::A_KEY,
+            target: Some("/console/first-key"),
         },
         FirstStep {
             is_done: has_domain || has_sender,
-            title: "A sender of your own",
-            about: "An authenticated domain signs what you send; one verified address is enough to begin with.",
-            link: Some(("Domains and senders", "/console/domains")),
+            text: texts::A_SENDER,
+            target: Some("/console/domains"),
         },
         FirstStep {
             is_done: had("requests"),
-            title: "A first mail is accepted",
-            about: "The page of a new key shows the call with curl and in seven languages.",
-            link: Some(("Show me", "/console/first-key")),
+            text: texts::A_MAIL,
+            target: Some("/console/first-key"),
         },
         FirstStep {
             is_done: had("delivered"),
-            title: "A mail has arrived",
-            about: "The receiving side took it.",
-            link: None,
+            text: texts::AN_ARRIVAL,
+            target: None,
         },
         FirstStep {
             is_done: webhooks.is_ok_and(|all| all.webhooks.iter().any(|hook| hook.enabled)),
-            title: "Your application learns of bounces",
-            about: "A webhook gets each event within seconds, signed.",
-            link: Some(("Webhooks", "/console/webhooks")),
+            text: texts::A_WEBHOOK,
+            target: Some("/console/webhooks"),
         },
     ];
     if let Some(ses) = ses {
         steps.push(FirstStep {
             is_done: !ses.in_sandbox,
-            title: "SES is out of its sandbox",
-            about: "In the sandbox mail goes to verified addresses only; AWS lifts it on request.",
-            link: None,
+            text: texts::SES_OPEN,
+            target: None,
         });
     }
     steps

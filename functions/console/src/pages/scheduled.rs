@@ -76,7 +76,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
             .map(|next| format!("/console/scheduled?after={}", encoded(&next))),
         rights: ScheduleRights::of(&visit.caller.key),
     };
-    PageContent::of("Scheduled", &page)
+    PageContent::of(texts::SCHEDULED, &page)
 }
 
 /// The batches with a status, and those of the mails.

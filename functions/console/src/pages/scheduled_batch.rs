@@ -7,7 +7,7 @@ use super::waiting::{
 };
 use crate::api::encoded;
 use crate::content::{PageContent, PageError, PageResult};
-use crate::texts::MailStatus;
+use crate::texts::{self, MailStatus};
 use crate::visit::PageVisit;
 
 #[derive(Template)]
@@ -51,5 +51,5 @@ pub(crate) async fn show(visit: PageVisit, id: String) -> PageResult {
         rights: ScheduleRights::of(&visit.caller.key),
         id,
     };
-    PageContent::of("Batch", &page)
+    PageContent::of(texts::BATCH, &page)
 }

@@ -17,6 +17,9 @@ use kinds::{KINDS, StatsKind};
 const DAY: i64 = 86_400;
 
 /// Days that are shown unless the address says another number.
+/// Days that are shown.
+const SPANS: [i64; 3] = [7, 30, 90];
+
 const USUAL: i64 = 30;
 
 /// Rows of names that the page shows: it has 15 KB compressed. The file has those.
@@ -50,7 +53,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
     let kind = StatsKind::named(visit.params.text("by"));
     let name = visit.params.text("name").to_owned();
     let asked = i64::try_from(visit.params.number("days")).unwrap_or_default();
-    let days = texts::STATS_DAYS
+    let days = SPANS
         .into_iter()
         .find(|days| *days == asked)
         .unwrap_or(USUAL);
@@ -68,13 +71,13 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
     };
     let page = StatisticsPage {
         kinds: &KINDS,
-        spans: texts::STATS_DAYS,
+        spans: SPANS,
         problem,
         columns: counted.labels(),
         chart: chart::bars(&chart_days(&counted, kind)),
         has_any: counted.has_any(),
         is_cut: counted.rows.len() > MOST_ROWS && !is_by_day,
-        total: is_by_day.then(|| counted.total(texts::TOTAL)),
+        total: is_by_day.then(|| counted.total(texts::statistics::TOTAL)),
         rows: counted.shown(kind.main, MOST_ROWS),
         file: file_name(kind, &name, days),
         kind,
@@ -82,7 +85,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         name,
         is_by_day,
     };
-    PageContent::of("Statistics", &page)
+    PageContent::of(texts::STATISTICS, &page)
 }
 
 /// The bars of each day: what the kind counts first, and of mails what was refused.

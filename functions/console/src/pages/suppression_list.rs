@@ -73,8 +73,8 @@ async fn list_page(visit: PageVisit, list: &'static ListInfo) -> PageResult {
     let can_remove = list.can_remove(key);
     let add = list.add_path(key);
     let page = ListPage {
-        title: list.label.to_owned(),
-        about: list.about.to_owned(),
+        title: list.text.label.to_owned(),
+        about: list.text.about.to_owned(),
         group: None,
         can_edit: false,
         can_delete: false,
@@ -90,7 +90,7 @@ async fn list_page(visit: PageVisit, list: &'static ListInfo) -> PageResult {
         file_name: format!("{}.csv", list.name),
         ..ListPage::of(page, problem, here, &visit, None)
     };
-    PageContent::of(list.label, &page)
+    PageContent::of(list.text.label, &page)
 }
 
 fn no_add(list: &ListInfo, is_missing: bool) -> &'static str {

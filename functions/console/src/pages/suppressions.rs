@@ -92,5 +92,5 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         problem,
         can_create: visit.caller.key.holds("asm.groups.create"),
     };
-    PageContent::of("Suppressions", &page)
+    PageContent::of(texts::SUPPRESSIONS, &page)
 }

@@ -14,7 +14,7 @@ use compare::Comparison;
 pub(crate) use editor::PreviewAnswer;
 use editor::VersionEditor;
 use listed::ListedVersion;
-pub(super) use listed::{ListedTemplate, iso};
+pub(super) use listed::{ListedTemplate, rfc3339};
 
 /// The longest name of a template or a version, in characters, by the API's rule.
 pub(super) const LONGEST_NAME: usize = 100;

@@ -4,7 +4,7 @@ use askama::Template;
 use serde::Deserialize;
 use url::{Url, form_urlencoded};
 
-use super::template::{LONGEST_NAME, ListedTemplate, TemplateRights, iso};
+use super::template::{LONGEST_NAME, ListedTemplate, TemplateRights, rfc3339};
 use crate::api::encoded;
 use crate::content::{PageContent, PageResult};
 use crate::texts;
@@ -62,7 +62,7 @@ impl TemplateRow {
         Self {
             subject: active.map(|one| one.subject.clone()),
             versions: texts::versions(template.versions.len()),
-            updated: iso(&template.updated_at),
+            updated: rfc3339(&template.updated_at),
             id: template.id,
             name: template.name,
             generation: template.generation,
@@ -98,7 +98,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         rights: TemplateRights::of(&visit.caller.key),
         generation,
     };
-    PageContent::of("Templates", &page)
+    PageContent::of(texts::TEMPLATES, &page)
 }
 
 /// The token of a page, out of the address that the API gives for it.
@@ -139,6 +139,6 @@ mod tests {
 
     #[test]
     fn a_time_is_one_of_utc() {
-        assert_eq!(iso("2026-11-30 10:00:00"), "2026-11-30T10:00:00Z");
+        assert_eq!(rfc3339("2026-11-30 10:00:00"), "2026-11-30T10:00:00Z");
     }
 }

@@ -1,6 +1,6 @@
 //! One event webhook: its settings, its signature, a test, the posts that were made to it, and what it did not take.
 
-mod posts;
+pub(super) mod posts;
 
 use askama::Template;
 use posthaste_model::Timestamp;

@@ -98,6 +98,9 @@ impl ListedWebhook {
         if on.len() == flags.len() {
             return texts::ALL_EVENTS.to_owned();
         }
+        if on.is_empty() {
+            return texts::NO_EVENTS.to_owned();
+        }
         let on: Vec<_> = on.into_iter().map(|flag| flag.label).collect();
         on.join(", ")
     }
@@ -126,7 +129,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
         flags: flags(|name| name != EventKind::AccountStatusChange.flag()),
         rights: WebhookRights::of(&visit.caller.key),
     };
-    PageContent::of("Webhooks", &page)
+    PageContent::of(texts::WEBHOOKS, &page)
 }
 
 impl WebhooksPage {

@@ -12,7 +12,7 @@ const DAYS: i64 = 30 * 86_400;
 
 impl TestApp {
     /// A copy with the rows of the search, which ended so.
-    async fn mail(&self, email: &str, subject: &str, state: CopyState) -> MessageId {
+    pub(crate) async fn mail(&self, email: &str, subject: &str, state: CopyState) -> MessageId {
         let (id, message) = (&self.tenant.account.id, entropy().message_id());
         let now = self.hand.now();
         let who = Claimant {

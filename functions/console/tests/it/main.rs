@@ -12,6 +12,7 @@ mod sign_in;
 mod statistics;
 mod suppressions;
 mod templates;
+mod texts;
 mod webhooks;
 
 use std::ops::Deref;

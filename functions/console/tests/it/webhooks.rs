@@ -2,7 +2,7 @@
 
 use posthaste_model::{Event, EventKind, MessageId, Timestamp, WebhookId};
 use posthaste_queue::{Retry, WebhookRetry};
-use posthaste_store::WebhookPost;
+use posthaste_store::{CopyState, WebhookPost};
 use posthaste_testkit::entropy;
 use serde_json::{Value, json};
 
@@ -128,6 +128,40 @@ async fn a_webhook_is_shown_with_its_posts_and_one_post_as_it_was_made() {
         .send()
         .await
         .expect(404);
+}
+
+#[tokio::test]
+async fn a_mail_shows_the_posts_of_its_events_and_no_others() {
+    let app = TestApp::new().await;
+    let id = app.webhook(&json!({"url": "https://hook.example/"})).await;
+    let mail = app.mail("ann@example.com", "Hello", CopyState::Delivered);
+    let mail = mail.await;
+    for status in [Some(503), None, Some(200)] {
+        app.post(&id, status, &mail).await;
+    }
+    app.post(&id, Some(200), &entropy().message_id()).await;
+    let path = format!("/console/activity/{mail}.posthaste-0.0.0");
+    let page = app.page(&path, &app.by_link().await).await;
+    let title = "Posted to a webhook: delivered";
+    assert_eq!(page.matches(title).count(), 3, "{page}");
+    for words in [
+        "https://hook.example/ · answered 503 · 7 ms · attempt 2",
+        "answered 200",
+        "what it said",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    assert!(!page.contains("only the latest"), "{page}");
+    for _ in 0..30 {
+        app.post(&id, Some(503), &mail).await;
+    }
+    let page = app.page(&path, &app.by_link().await).await;
+    assert_eq!(page.matches(title).count(), 30, "{page}");
+    assert!(page.contains("only the latest"), "{page}");
+    let key = app.tenant.restricted(&app.store, &["email_activity.read"]);
+    let session = app.sign_in(&format!("key={}", key.await)).await;
+    let page = app.page(&path, &session).await;
+    assert!(!page.contains(title), "{page}");
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ pub struct ApiKey {
     pub account: AccountId,
     pub name: String,
     pub kind: KeyKind,
-    /// What a restricted or billing key may do; empty for a full one.
+    /// What a restricted or billing key may do; what a full one may do besides, which a session of the console has alone.
     #[serde(default)]
     pub scopes: Vec<String>,
     pub hash: String,
@@ -54,10 +54,8 @@ impl ApiKey {
 
     /// Whether the key holds the scope.
     pub fn holds(&self, name: &str) -> bool {
-        match self.kind {
-            KeyKind::Full => scope::in_full_access(name),
-            KeyKind::Restricted | KeyKind::Billing => self.scopes.iter().any(|held| held == name),
-        }
+        let is_full = self.kind == KeyKind::Full && scope::in_full_access(name);
+        is_full || self.scopes.iter().any(|held| held == name)
     }
 
     /// Whether a use at `now` is to be noted: the last one that is noted was an hour before, or more.
@@ -67,18 +65,13 @@ impl ApiKey {
 
     /// Every scope the key holds, sorted.
     pub fn all_scopes(&self) -> Vec<String> {
-        match self.kind {
-            KeyKind::Full => scope::full_access()
-                .into_iter()
-                .map(str::to_owned)
-                .collect(),
-            KeyKind::Restricted | KeyKind::Billing => {
-                let mut scopes = self.scopes.clone();
-                scopes.sort_unstable();
-                scopes.dedup();
-                scopes
-            }
+        let mut scopes = self.scopes.clone();
+        if self.kind == KeyKind::Full {
+            scopes.extend(scope::full_access().into_iter().map(str::to_owned));
         }
+        scopes.sort_unstable();
+        scopes.dedup();
+        scopes
     }
 }
 

@@ -157,14 +157,15 @@ impl ConsoleSession {
         token.opens(&self.hash) && now < self.ends_at()
     }
 
-    /// What a session without a key may do, as the key that it stands for: full access.
+    /// What a session without a key may do, as the key that it stands for: full access, and to read what it costs. No key
+    /// holds both (API facts 1), but the session is the account's owner.
     pub fn full_access(&self) -> ApiKey {
         ApiKey {
             id: self.id.clone(),
             account: self.account.clone(),
             name: "Console".to_owned(),
             kind: KeyKind::Full,
-            scopes: Vec::new(),
+            scopes: vec!["billing.read".to_owned()],
             hash: self.hash.clone(),
             created_at: self.created_at,
             is_test: false,

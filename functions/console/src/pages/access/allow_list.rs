@@ -5,9 +5,10 @@ use std::net::IpAddr;
 
 use access_settings::parse_net;
 use ipnet::IpNet;
+use posthaste_model::Timestamp;
 use serde::Deserialize;
 
-use super::{Listed, iso};
+use super::Listed;
 use crate::api::ReadError;
 use crate::texts;
 use crate::visit::PageVisit;
@@ -60,7 +61,7 @@ pub(super) struct AdditionPreview {
 struct AllowListAnswer {
     id: i64,
     ip: String,
-    created_at: i64,
+    created_at: Timestamp,
 }
 
 impl AllowListShown {
@@ -70,7 +71,7 @@ impl AllowListShown {
         let row = |(at, entry): (usize, &AllowListAnswer)| AllowListRow {
             id: entry.id,
             net: entry.ip.clone(),
-            since: iso(entry.created_at),
+            since: entry.created_at.iso(),
             is_yours: contains(nets.get(at).copied().flatten(), ip),
             removal: effect(without(&nets, at), ip),
         };

@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 
 use askama::Template;
+use posthaste_model::Timestamp;
 use serde::Deserialize;
 
-use super::{Listed, iso};
+use super::Listed;
 use crate::api::ReadError;
 use crate::content::{PageContent, PageError, PageResult};
 use crate::pages::first_key::{ScopeGroup, ScopesAnswer, groups};
@@ -48,8 +49,8 @@ struct KeyDetails {
     test: bool,
     kind: String,
     scopes: Vec<String>,
-    created_at: i64,
-    last_used_at: Option<i64>,
+    created_at: Timestamp,
+    last_used_at: Option<Timestamp>,
 }
 
 impl KeyRow {
@@ -59,8 +60,8 @@ impl KeyRow {
             name: key.name.clone(),
             is_test: key.test,
             about: about(&key.kind, &key.scopes),
-            made: iso(key.created_at),
-            used: key.last_used_at.map(iso),
+            made: key.created_at.iso(),
+            used: key.last_used_at.map(Timestamp::iso),
             is_own: key.api_key_id == own,
         }
     }

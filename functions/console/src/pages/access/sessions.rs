@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use posthaste_model::Timestamp;
 use serde::Deserialize;
 
-use super::{Listed, iso};
+use super::Listed;
 use crate::api::ReadError;
 use crate::texts;
 use crate::visit::PageVisit;
@@ -29,9 +30,9 @@ struct SessionAnswer {
     session_id: String,
     #[serde(default)]
     api_key_id: Option<String>,
-    created_at: i64,
-    last_used_at: i64,
-    ends_at: i64,
+    created_at: Timestamp,
+    last_used_at: Timestamp,
+    ends_at: Timestamp,
     ip: String,
     user_agent: String,
     current: bool,
@@ -58,9 +59,9 @@ pub(super) async fn rows(visit: &PageVisit) -> Result<Vec<SessionRow>, ReadError
             .api_key_id
             .map(|id| names.get(&id).cloned().unwrap_or(id)),
         browser: browser(&session.user_agent),
-        began: iso(session.created_at),
-        used: iso(session.last_used_at),
-        ends: iso(session.ends_at),
+        began: session.created_at.iso(),
+        used: session.last_used_at.iso(),
+        ends: session.ends_at.iso(),
         is_own: session.current,
         id: session.session_id,
         ip: session.ip,

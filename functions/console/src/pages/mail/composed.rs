@@ -65,7 +65,7 @@ impl ComposedAnswer {
 
 impl FileAnswer {
     pub(crate) fn name(&self) -> &str {
-        self.filename.as_deref().unwrap_or("without a name")
+        self.filename.as_deref().unwrap_or(texts::mail::NO_NAME)
     }
 
     pub(crate) fn bytes(&self) -> String {

@@ -4,12 +4,12 @@ use posthaste_model::Timestamp;
 use serde::Deserialize;
 
 use super::MailAnswer;
+use crate::texts::mail as texts;
 
 /// Something that happened.
 #[derive(Clone, Debug)]
 pub(crate) struct Moment {
-    /// Seconds since 1970, by which moments are sorted.
-    pub(crate) at: i64,
+    pub(crate) at: Timestamp,
     pub(crate) title: String,
     /// The class of the line: `good`, `warn`, `bad`, or none.
     pub(crate) tone: &'static str,
@@ -17,19 +17,12 @@ pub(crate) struct Moment {
     pub(crate) words: Vec<String>,
 }
 
-impl Moment {
-    /// When, as pages write it.
-    pub(crate) fn iso(&self) -> String {
-        Timestamp(self.at).iso()
-    }
-}
-
 /// An event of `/v3/logs/{id}`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct LogEvent {
     event: String,
-    timestamp: i64,
+    pub(super) timestamp: Timestamp,
     reason: Option<String>,
     status: Option<String>,
     response: Option<String>,
@@ -51,71 +44,43 @@ pub(super) fn moments(mail: &MailAnswer, key: Option<&str>) -> Vec<Moment> {
     request.into_iter().chain(events).collect()
 }
 
-fn request(mail: &MailAnswer, key: Option<&str>, at: i64) -> Moment {
-    let mut words = Vec::new();
-    match key {
-        Some(name) => words.push(format!("POST /v3/mail/send with the key “{name}”")),
-        None if mail.api_key_id.is_empty() => {
-            words.push("The service wrote it itself".to_owned());
-        }
-        None => words.push(format!(
-            "POST /v3/mail/send with the key {}",
-            mail.api_key_id
-        )),
-    }
+fn request(mail: &MailAnswer, key: Option<&str>, at: Timestamp) -> Moment {
+    let mut words = vec![texts::by(key, &mail.api_key_id)];
     if !mail.client_ip.is_empty() {
-        words.push(format!("from {}", mail.client_ip));
+        words.push(texts::from(&mail.client_ip));
     }
     Moment {
         at,
-        title: "Accepted".to_owned(),
+        title: texts::ACCEPTED.to_owned(),
         tone: "good",
         words,
     }
 }
 
 fn moment(event: &LogEvent) -> Moment {
-    let (title, tone) = title(event);
+    let (title, tone) = texts::event(&event.event, event.kind.as_deref());
     let mut words = Vec::new();
     let mut add = |before: &str, value: &Option<String>| {
         if let Some(value) = value.as_deref().filter(|value| !value.is_empty()) {
             words.push(format!("{before}{value}"));
         }
     };
-    add("attempt ", &event.attempt);
+    add(texts::ATTEMPT, &event.attempt);
     add("", &event.response);
     add("", &event.reason);
-    add("status ", &event.status);
+    add(texts::STATUS, &event.status);
     add("", &event.bounce_classification);
-    add("by ", &event.ip);
+    add(texts::BY, &event.ip);
     add("", &event.url);
     add("", &event.useragent);
     if event.tls == Some(1) {
-        words.push("encrypted".to_owned());
+        words.push(texts::ENCRYPTED.to_owned());
     }
     Moment {
         at: event.timestamp,
         title: title.to_owned(),
         tone,
         words,
-    }
-}
-
-fn title(event: &LogEvent) -> (&str, &'static str) {
-    match (event.event.as_str(), event.kind.as_deref()) {
-        ("processed", _) => ("Rendered and queued for the relay", "good"),
-        ("delivered", _) => ("Delivered", "good"),
-        ("deferred", _) => ("Deferred", "warn"),
-        ("bounce", Some("blocked")) => ("Blocked", "warn"),
-        ("bounce", _) => ("Bounced", "bad"),
-        ("dropped", _) => ("Dropped", "bad"),
-        ("open", _) => ("Opened", "good"),
-        ("click", _) => ("Clicked", "good"),
-        ("spamreport", _) => ("Reported as spam", "bad"),
-        ("unsubscribe", _) => ("Unsubscribed", "warn"),
-        ("group_unsubscribe", _) => ("Left a group", "warn"),
-        ("group_resubscribe", _) => ("Came back to a group", "good"),
-        (other, _) => (other, ""),
     }
 }
 
@@ -133,7 +98,7 @@ mod tests {
         .unwrap_or_default();
         let moment = moment(&event);
         assert_eq!((moment.title.as_str(), moment.tone), ("Blocked", "warn"));
-        assert_eq!(moment.iso(), "2027-01-15T08:00:00Z");
+        assert_eq!(moment.at.iso(), "2027-01-15T08:00:00Z");
         let words = [
             "attempt 2",
             "550 5.7.1 not here",

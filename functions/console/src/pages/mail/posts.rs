@@ -1,75 +1,54 @@
 //! The posts of a mail's events to webhooks, where the service stores them.
 
-use posthaste_model::{MessageId, Verp};
-use posthaste_queue::WebhookRetry;
-use posthaste_store::{Store, StoreError, WebhookPost};
-
+use super::MailAnswer;
 use super::life::Moment;
+use crate::api::encoded;
+use crate::pages::webhook::posts::{PostAnswer, PostsAnswer};
+use crate::texts;
 use crate::visit::PageVisit;
 
-/// The scope of a reader who may see webhooks.
-const SCOPE: &str = "user.webhooks.event.settings.read";
+/// Posts of one mail on its page.
+const SHOWN: usize = 30;
 
-/// A moment for each post. None where posts are not stored, or the reader may not see webhooks.
-pub(super) async fn moments(visit: &PageVisit, id: &str) -> Vec<Moment> {
-    let Some(copy) = copy(visit, id).filter(|_| visit.caller.key.holds(SCOPE)) else {
-        return Vec::new();
+/// The posts of a mail.
+#[derive(Default)]
+pub(super) struct MailPosts {
+    pub(super) moments: Vec<Moment>,
+    /// Whether there may be more, which one call of the API does not look at.
+    pub(super) is_cut: bool,
+}
+
+/// A moment for each of the latest posts. None where posts are not stored, the reader may not see webhooks, or nothing has
+/// happened that could be posted.
+pub(super) async fn of(visit: &PageVisit, mail: &MailAnswer) -> MailPosts {
+    let Some(first) = mail.events.first() else {
+        return MailPosts::default();
     };
-    match posts(&visit.store, &copy).await {
-        Ok(moments) => moments,
-        Err(error) => {
-            tracing::warn!(%error, "the posts of a mail could not be read: {error}");
-            Vec::new()
-        }
+    let path = format!(
+        "/v3/user/webhooks/event/posts?message_id={}&start_time={}&limit={SHOWN}",
+        encoded(&mail.sg_message_id),
+        first.timestamp.0
+    );
+    let posts = visit.api.get::<PostsAnswer>(&path).await;
+    let posts = posts.unwrap_or_default();
+    MailPosts {
+        moments: posts.result.into_iter().map(moment).collect(),
+        is_cut: posts.next.is_some(),
     }
 }
 
-/// The copy of an `sg_message_id`: `<message>.posthaste-0.<recipient>.0`.
-fn copy(visit: &PageVisit, id: &str) -> Option<Verp> {
-    let mut parts = id.split('.');
-    let message = MessageId::parse(parts.next()?).ok()?;
-    let recipient = parts.nth(1)?.parse().ok()?;
-    let account = visit.caller.id().clone();
-    Some(Verp {
-        account,
-        message,
-        recipient,
-    })
-}
-
-async fn posts(store: &Store, copy: &Verp) -> Result<Vec<Moment>, StoreError> {
-    let mut found = Vec::new();
-    for webhook in store.webhooks(&copy.account).await? {
-        let all = store.posts(&copy.account, &webhook.id).await?;
-        found.extend(all.iter().filter_map(|post| about(post, copy)));
-    }
-    Ok(found)
-}
-
-/// The moment of a post, if it is about this copy.
-fn about(post: &WebhookPost, copy: &Verp) -> Option<Moment> {
-    let inside = WebhookRetry::from_text(&post.message).ok()?;
-    let events = inside.events.iter().filter(|event| {
-        event.message.as_ref() == Some(&copy.message) && event.recipient == copy.recipient
+fn moment(post: PostAnswer) -> Moment {
+    let mut words = vec![post.url];
+    words.push(match post.status_code {
+        Some(status) => texts::mail::answered(status),
+        None => post.answer,
     });
-    let kinds: Vec<_> = events.map(|event| event.kind.wire()).collect();
-    if kinds.is_empty() {
-        return None;
-    }
-    let mut words = vec![post.url.clone()];
-    words.push(match post.status {
-        Some(status) => format!("answered {status}"),
-        None => post.answer.clone(),
-    });
-    words.extend(post.took_ms.map(|ms| format!("{ms} ms")));
-    words.push(format!("attempt {}", post.attempt));
-    if post.signature.is_some() {
-        words.push("signed".to_owned());
-    }
-    Some(Moment {
-        at: post.at.0,
-        title: format!("Posted to a webhook: {}", kinds.join(", ")),
-        tone: if post.accepted { "good" } else { "warn" },
+    words.extend(post.took_ms.map(texts::took));
+    words.push(texts::mail::attempt(post.attempt));
+    Moment {
+        at: post.posted_at,
+        title: texts::mail::posted(&post.kinds),
+        tone: if post.status == "ok" { "good" } else { "warn" },
         words,
-    })
+    }
 }

@@ -66,7 +66,7 @@ impl CountedRow {
 
     /// The counters in the order of the columns.
     pub(crate) fn counts(&self) -> Vec<String> {
-        let shown = texts::METRICS.iter();
+        let shown = texts::statistics::METRICS.iter();
         let shown = shown.filter_map(|(name, _)| self.metrics.get(*name));
         shown.map(|count| count.to_string()).collect()
     }
@@ -111,7 +111,9 @@ impl Counted {
             let mut rows = self.rows.iter();
             rows.any(|row| row.metrics.contains_key(name))
         };
-        let shown = texts::METRICS.iter().filter(|(name, _)| has(name));
+        let shown = texts::statistics::METRICS
+            .iter()
+            .filter(|(name, _)| has(name));
         shown.map(|(_, label)| *label).collect()
     }
 

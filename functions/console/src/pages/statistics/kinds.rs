@@ -1,14 +1,14 @@
 //! What statistics are by, and the calls of the API that count it.
 
 use crate::api::encoded;
+use crate::texts::statistics::{self as texts, KindText};
 
 /// What is counted apart.
 pub(crate) struct StatsKind {
     /// In the address; empty for the account as a whole.
     pub(crate) name: &'static str,
-    /// In the choice, and as the heading of its column.
-    pub(crate) label: &'static str,
-    pub(crate) about: &'static str,
+    /// In the choice and as the heading of its column; and what is counted.
+    pub(crate) text: KindText,
     /// The scope of its call.
     pub(super) scope: &'static str,
     /// The path of the call for all names, with a query that begins.
@@ -20,15 +20,11 @@ pub(crate) struct StatsKind {
     pub(super) main: &'static str,
 }
 
-const SEGMENTED: &str =
-    "By the user agent of opens, as far as it says. Apple's privacy protection hides it.";
-
 /// In the order of the choice.
 pub(crate) static KINDS: [StatsKind; 7] = [
     StatsKind {
         name: "",
-        label: "Day",
-        about: "All mail of the account.",
+        text: texts::DAYS,
         scope: "stats.read",
         sums: "",
         days: "/v3/stats",
@@ -37,8 +33,7 @@ pub(crate) static KINDS: [StatsKind; 7] = [
     },
     StatsKind {
         name: "categories",
-        label: "Category",
-        about: "The categories that mails carried, the busiest first.",
+        text: texts::CATEGORIES,
         scope: "categories.stats.sums.read",
         sums: "/v3/categories/stats/sums?limit=500&",
         days: "/v3/categories/stats",
@@ -47,9 +42,7 @@ pub(crate) static KINDS: [StatsKind; 7] = [
     },
     StatsKind {
         name: "providers",
-        label: "Mailbox provider",
-        about: "By the domain of the address. A company's own domain counts as Other, whichever provider holds its \
-            mailboxes.",
+        text: texts::PROVIDERS,
         scope: "mailbox_providers.stats.read",
         sums: "/v3/mailbox_providers/stats?aggregated_by=month&",
         days: "/v3/mailbox_providers/stats",
@@ -58,8 +51,7 @@ pub(crate) static KINDS: [StatsKind; 7] = [
     },
     StatsKind {
         name: "clients",
-        label: "Mail client",
-        about: SEGMENTED,
+        text: texts::CLIENTS,
         scope: "clients.stats.read",
         sums: "/v3/clients/stats?aggregated_by=month&",
         days: "/v3/clients/stats",
@@ -68,8 +60,7 @@ pub(crate) static KINDS: [StatsKind; 7] = [
     },
     StatsKind {
         name: "devices",
-        label: "Device",
-        about: SEGMENTED,
+        text: texts::DEVICES,
         scope: "devices.stats.read",
         sums: "/v3/devices/stats?aggregated_by=month&",
         days: "/v3/devices/stats",
@@ -78,8 +69,7 @@ pub(crate) static KINDS: [StatsKind; 7] = [
     },
     StatsKind {
         name: "browsers",
-        label: "Browser",
-        about: "The browsers that links were opened in.",
+        text: texts::BROWSERS,
         scope: "browsers.stats.read",
         sums: "/v3/browsers/stats?aggregated_by=month&",
         days: "/v3/browsers/stats",
@@ -88,8 +78,7 @@ pub(crate) static KINDS: [StatsKind; 7] = [
     },
     StatsKind {
         name: "subusers",
-        label: "Subuser",
-        about: "The subusers of the account, the busiest first.",
+        text: texts::SUBUSERS,
         scope: "subusers.stats.sums.read",
         sums: "/v3/subusers/stats/sums?limit=500&",
         days: "/v3/subusers/stats",
@@ -141,6 +130,6 @@ mod tests {
         ] {
             assert_eq!(StatsKind::named(by).days_path("s", "a & b"), want);
         }
-        assert_eq!(StatsKind::named("nothing").label, "Day");
+        assert_eq!(StatsKind::named("nothing").text.label, "Day");
     }
 }

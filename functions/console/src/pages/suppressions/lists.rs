@@ -2,15 +2,13 @@
 
 use posthaste_store::ApiKey;
 
-use crate::texts;
+use crate::texts::lists::{self as texts, ListText};
 
 /// A list that an address gets onto by what becomes of mail, or by a call.
 pub(crate) struct ListInfo {
     /// Its name in the address of its page, and the end of its path.
     pub(crate) name: &'static str,
-    pub(crate) label: &'static str,
-    /// How an address gets there, and what follows.
-    pub(crate) about: &'static str,
+    pub(crate) text: ListText,
     /// Its path in the API.
     pub(crate) path: &'static str,
     /// The scope that reads it; `suppression.read` does too.
@@ -27,8 +25,7 @@ pub(crate) struct ListInfo {
 pub(crate) const LISTS: [ListInfo; 5] = [
     ListInfo {
         name: "bounces",
-        label: "Bounces",
-        about: texts::BOUNCES,
+        text: texts::BOUNCES,
         path: "/v3/suppression/bounces",
         read: "suppression.bounces.read",
         delete: "suppression.bounces.delete",
@@ -37,8 +34,7 @@ pub(crate) const LISTS: [ListInfo; 5] = [
     },
     ListInfo {
         name: "blocks",
-        label: "Blocks",
-        about: texts::BLOCKS,
+        text: texts::BLOCKS,
         path: "/v3/suppression/blocks",
         read: "suppression.blocks.read",
         delete: "suppression.blocks.delete",
@@ -47,8 +43,7 @@ pub(crate) const LISTS: [ListInfo; 5] = [
     },
     ListInfo {
         name: "invalid_emails",
-        label: "Invalid addresses",
-        about: texts::INVALID_EMAILS,
+        text: texts::INVALID_EMAILS,
         path: "/v3/suppression/invalid_emails",
         read: "suppression.invalid_emails.read",
         delete: "suppression.invalid_emails.delete",
@@ -57,8 +52,7 @@ pub(crate) const LISTS: [ListInfo; 5] = [
     },
     ListInfo {
         name: "spam_reports",
-        label: "Spam reports",
-        about: texts::SPAM_REPORTS,
+        text: texts::SPAM_REPORTS,
         path: "/v3/suppression/spam_reports",
         read: "suppression.spam_reports.read",
         delete: "suppression.spam_reports.delete",
@@ -67,8 +61,7 @@ pub(crate) const LISTS: [ListInfo; 5] = [
     },
     ListInfo {
         name: "unsubscribes",
-        label: "Unsubscribed from everything",
-        about: texts::UNSUBSCRIBES,
+        text: texts::UNSUBSCRIBES,
         path: "/v3/suppression/unsubscribes",
         read: "suppression.unsubscribes.read",
         delete: "suppression.unsubscribes.delete",

@@ -55,7 +55,9 @@ pub(super) async fn find(visit: &PageVisit, email: &str) -> LookedUp {
                 reason: entry.reason,
                 can_remove: list.can_remove(key),
             }),
-            Err(message) => found.problems.push(format!("{}: {message}", list.label)),
+            Err(message) => found
+                .problems
+                .push(format!("{}: {message}", list.text.label)),
         }
     }
     let path = format!("/v3/asm/suppressions/{}", encoded(email));

@@ -54,10 +54,10 @@ pub(super) async fn of(
     let from = editor::read(visit, template, from).await?;
     let to = editor::read(visit, template, to).await?;
     let parts = [
-        ("Subject", from.subject.as_str(), to.subject.as_str()),
-        ("HTML", &from.html_content, &to.html_content),
-        ("Plain text", &from.plain_content, &to.plain_content),
-        ("Test data", &from.test_data, &to.test_data),
+        (texts::SUBJECT, from.subject.as_str(), to.subject.as_str()),
+        (texts::HTML, &from.html_content, &to.html_content),
+        (texts::PLAIN_TEXT, &from.plain_content, &to.plain_content),
+        (texts::TEST_DATA, &from.test_data, &to.test_data),
     ];
     let parts = parts
         .into_iter()
@@ -128,7 +128,7 @@ mod tests {
     fn changed_lines_have_three_of_both_around_them() {
         let from: String = (0..20).map(|n| format!("line {n}\n")).collect();
         let to = from.replace("line 9\n", "line nine\n");
-        let part = compared("HTML", &from, &to);
+        let part = compared(texts::HTML, &from, &to);
         let lines: Vec<_> = part
             .lines
             .iter()

@@ -28,11 +28,11 @@ impl ListedVersion {
     }
 
     pub(in crate::pages) fn updated(&self) -> String {
-        iso(&self.updated_at)
+        rfc3339(&self.updated_at)
     }
 }
 
-/// A time of this part of the API, `2026-11-30 10:00:00` in UTC, as RFC 3339 writes it.
-pub(in crate::pages) fn iso(sql: &str) -> String {
+/// A time of this part of the API, `2026-11-30 10:00:00` in UTC, in the form of RFC 3339.
+pub(in crate::pages) fn rfc3339(sql: &str) -> String {
     format!("{}Z", sql.replacen(' ', "T", 1))
 }

@@ -63,23 +63,25 @@ pub(super) struct PostedEvent {
     pub(super) sg_message_id: String,
 }
 
-#[derive(Deserialize)]
-struct PostsAnswer {
-    result: Vec<PostAnswer>,
-    next: Option<String>,
+/// What `/v3/user/webhooks/event/posts` answers.
+#[derive(Default, Deserialize)]
+pub(in crate::pages) struct PostsAnswer {
+    pub(in crate::pages) result: Vec<PostAnswer>,
+    pub(in crate::pages) next: Option<String>,
 }
 
 #[derive(Deserialize)]
-struct PostAnswer {
+pub(in crate::pages) struct PostAnswer {
     post_id: String,
-    posted_at: i64,
-    attempt: u32,
-    status: String,
-    status_code: Option<u16>,
-    answer: String,
-    took_ms: Option<u64>,
+    pub(in crate::pages) posted_at: Timestamp,
+    pub(in crate::pages) attempt: u32,
+    pub(in crate::pages) url: String,
+    pub(in crate::pages) status: String,
+    pub(in crate::pages) status_code: Option<u16>,
+    pub(in crate::pages) answer: String,
+    pub(in crate::pages) took_ms: Option<u64>,
     events: usize,
-    kinds: Vec<String>,
+    pub(in crate::pages) kinds: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -102,7 +104,7 @@ impl PostRow {
             },
             events: format!("{}: {}", texts::events(post.events), post.kinds.join(", ")),
             took: post.took_ms.map(texts::took).unwrap_or_default(),
-            at: Timestamp(post.posted_at).iso(),
+            at: post.posted_at.iso(),
             attempt: post.attempt,
             answer: post.answer,
             id: post.post_id,

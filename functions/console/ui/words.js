@@ -1,0 +1,32 @@
+// All texts that scripts write.
+
+const WORDS = {
+  copied: "Copied",
+  selected: "Selected",
+  valid: "valid",
+  notValid: "not valid yet",
+  choose: "Choose at least one line.",
+  failed: (done) => `Done: ${done}. Not done:`,
+  large: "The file has more than 10 MB. Split it.",
+  long: "The file has more than 100,000 lines. Split it.",
+  encoding: "The file is not text in UTF-8. Save it as “CSV UTF-8”.",
+  quote: (line) => `Line ${line}: a quotation mark is never closed.`,
+  none: "The first line has neither the heading “email” nor an address.",
+  empty: "The file has no addresses.",
+  noAddress: "no address",
+  notSent: (reason) => `not sent: ${reason}`,
+  progress: (done, all) => `${done.toLocaleString()} of ${all.toLocaleString()}`,
+  entries: (n) => `${n.toLocaleString()} entries`,
+  tooMany: "The list has more than 1,000,000 entries. Read it with the API.",
+  summary: (taken, repeats, refused, shown) => [
+    `${taken.toLocaleString()} addresses are on the list.`,
+    repeats && `${repeats.toLocaleString()} lines repeat others.`,
+    refused ? `${refused.toLocaleString()} lines were not taken.` : "Every line was taken.",
+    refused > shown && `The first ${shown}:`,
+  ].filter(Boolean).join(" "),
+  lacking: "The test data lacks: ",
+  json: (reason) => `The data is not a JSON object: ${reason}`,
+  notAnObject: "it is something else",
+  noHtml: "No HTML.",
+  frame: "The HTML of the preview",
+};
