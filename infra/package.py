@@ -4,7 +4,8 @@
     sam build && infra/package.py target/lambda posthaste-0.1.0
     cd posthaste-0.1.0 && sam deploy --stack-name posthaste --resolve-s3 --capabilities CAPABILITY_IAM …
 
-The first argument is a folder with NAME/bootstrap, or NAME, for every function. The same binaries make the same
+`infra/release/make` makes such a folder of each release. The first argument is a folder with NAME/bootstrap, or NAME,
+for every function; `infra/package.py names` prints their names. The same binaries make the same
 bytes. Rolling back is deploying the folder of the release before.
 """
 
@@ -39,13 +40,16 @@ def built(folder, name):
 
 
 def main():
-    if len(sys.argv) != 3:
+    if len(sys.argv) != 3 and sys.argv[1:] != ["names"]:
         sys.exit(__doc__)
-    folder, out = map(pathlib.Path, sys.argv[1:])
     text = TEMPLATE.read_text(encoding="utf-8")
     names = METADATA.findall(text)
     if not names or [name for _, name in CODE.findall(text)] != names:
         sys.exit(f"{TEMPLATE} has another form than this program knows")
+    if sys.argv[1:] == ["names"]:
+        print("\n".join(names))
+        return
+    folder, out = map(pathlib.Path, sys.argv[1:])
     (out / "functions").mkdir(parents=True)
     for name in names:
         zipped(built(folder, name), out / "functions" / f"{name}.zip")

@@ -2,6 +2,7 @@
 """Writes the licences of every crate that the binary is made of: its name, its licence and the texts it carries.
 
     licences.py > THIRD-PARTY-LICENCES.txt
+    licences.py NAME…                             of these packages of the workspace, instead of `posthaste`
 
 Equal texts are written once. A crate without a text of its own gets the standard one of its licence.
 """
@@ -27,13 +28,15 @@ def host():
     return re.search(r"^host: (.+)$", said, re.MULTILINE).group(1)
 
 
-def crates():
-    """The crates from registries that `posthaste` depends on for this platform, by name and version."""
+def crates(names):
+    """The crates from registries that these packages depend on for this platform, by name and version."""
     command = ["cargo", "metadata", "--format-version=1", "--locked", f"--filter-platform={host()}"]
     said = json.loads(subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
     packages = {one["id"]: one for one in said["packages"]}
     nodes = {one["id"]: one for one in said["resolve"]["nodes"]}
-    waiting = [key for key, one in packages.items() if one["name"] == "posthaste"]
+    waiting = [key for key, one in packages.items() if one["name"] in names and not one["source"]]
+    if len(waiting) != len(names):
+        sys.exit(f"the workspace has not all of {names}")
     seen = set()
     while waiting:
         key = waiting.pop()
@@ -75,14 +78,14 @@ def standard(crate, carried):
 
 
 def main():
-    listed = crates()
+    listed = crates(sys.argv[1:] or ["posthaste"])
     carried = {(one["name"], one["version"]): list(texts(pathlib.Path(one["manifest_path"]).parent)) for one in listed}
     users = collections.defaultdict(list)
     for one in listed:
         own = carried[one["name"], one["version"]] or [standard(one, carried)]
         for text in dict.fromkeys(own):
             users[text].append(f"{one['name']} {one['version']}")
-    print("Posthaste's binary is made of Rust's standard library (MIT OR Apache-2.0), of SQLite (public domain) and of")
+    print("Posthaste is made of Rust's standard library (MIT OR Apache-2.0), of SQLite (public domain) and of")
     print("these crates. The texts of their licences follow.\n")
     for one in listed:
         print(f"* {one['name']} {one['version']}: {one['license']}")

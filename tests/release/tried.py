@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+import zipfile
 
 from attempt import ROOT, VERSION, check, one, run, target, works
 from debian import package
@@ -36,6 +37,30 @@ def checksums(out, _):
     named = {line.split("  ")[1] for line in (out / "SHA256SUMS").read_text(encoding="utf-8").splitlines()}
     there = {path.name for path in out.iterdir()} - {"SHA256SUMS"}
     check(named == there, f"SHA256SUMS names {named}, there are {there}")
+
+
+def stack(out, scratch):
+    """What the template names is there, each a zip with a program that Lambda starts."""
+    found = list(out.glob("posthaste_stack-*.tar.gz"))
+    if not found:
+        print("   the functions of a stack were not made")
+        return
+    path = one(out, "posthaste_stack-*.tar.gz")
+    run("tar", "xzf", path, "-C", scratch)
+    folder = scratch / path.name.removesuffix(".tar.gz")
+    template = (folder / "template.yaml").read_text(encoding="utf-8")
+    check("BuildMethod" not in template, f"{path.name} would be built again")
+    named = set(re.findall(r"^      CodeUri: (\S+)$", template, re.MULTILINE))
+    there = {str(one.relative_to(folder)) for one in folder.glob("functions/*")}
+    check(named == there and len(named) > 15, f"{path.name}: the template names {named}, there are {there}")
+    for name in sorted(named):
+        with zipfile.ZipFile(folder / name) as package:
+            [entry] = package.infolist()
+            is_program = entry.filename == "bootstrap" and entry.external_attr >> 16 & 0o111
+            check(is_program and package.read(entry)[:4] == b"\x7fELF", f"{name} holds no program")
+    for wanted in ["LICENSE-MIT", "NOTICE", "THIRD-PARTY-LICENCES.txt"]:
+        check((folder / wanted).is_file(), f"{path.name} lacks {wanted}")
+    print(f"   {len(named)} functions")
 
 
 def wheel(out, scratch):
@@ -85,7 +110,7 @@ def binstall(out, scratch):
 
 def main():
     out = pathlib.Path(sys.argv[1]).resolve()
-    for attempt in [checksums, archive, wheel, npm, binstall, package]:
+    for attempt in [checksums, archive, stack, wheel, npm, binstall, package]:
         with tempfile.TemporaryDirectory(prefix="posthaste-tried-") as scratch:
             print(f"-- {attempt.__name__}", flush=True)
             attempt(out, pathlib.Path(scratch))
