@@ -1,7 +1,7 @@
 """AWS on a bad day, as faults for a tap: of the calls to the table, the queues, SES, the bucket and the secrets one in
 twenty is refused, by each refusal that its service has.
 
-With STACK_FAULTS set, the functions of drive.py and ses.py have such a day:
+With STACK_FAULTS set, the functions of drive.py, ses.py and restore.py have such a day, and the operator's commands there:
 
     STACK_FAULTS=1 tests/stack/run --built
 """

@@ -18,6 +18,7 @@ import urllib.parse
 import bad_day
 import console
 import moving
+import received
 from parts import Api, AwsHost, surroundings, until
 from rights import Record
 from stack import change, client, deploy, route_key, template
@@ -191,10 +192,12 @@ def suppressed(api, relay):
 
 
 def variables_of(emulator):
-    """What the functions together have in their environment."""
+    """What the functions together have in their environment, less what says which of them one is."""
     variables = {}
     for function in client("lambda", emulator.url).list_functions()["Functions"]:
         variables |= function.get("Environment", {}).get("Variables", {})
+    for name in ("AWS_SDK_UA_APP_ID", "AWS_ENDPOINT_URL_S3"):
+        variables.pop(name, None)
     # Empty in the stack, whose gateway names itself; a process outside of it has no gateway.
     return variables | {"PUBLIC_URL": "https://api.example.com"}
 
@@ -348,6 +351,7 @@ def main():
         suppressed(api, relay)
         beyond_lambda(relay, emulator, posthaste, sends)
         webhook(api, relay, emulator, resources)
+        step(received.received(api, emulator, resources))
         step(moving.moved(api, posthaste, emulator.url, variables_of(emulator)))
         for proven in console.followed(api, link, json.dumps(mail("Followed"))):
             step(proven)

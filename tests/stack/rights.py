@@ -1,13 +1,14 @@
 """Holds each function's role to the calls that it made: nothing that was called is missing in it, and nothing but
 the table is allowed that was not called, except for a reason.
 
-    tests/stack/rights.py FILE…    the calls of drive.py and ses.py, as Record saved them
+    tests/stack/rights.py FILE…    the calls of drive.py, ses.py and restore.py, as Record saved them
 
 The emulator checks no policy, so a call that AWS would refuse passes there. What a role may do to the table is held
 to the sources by tests/it/template/actions.rs: the journeys here do not take every way through the code.
 """
 
 import fnmatch
+import html
 import json
 import pathlib
 import re
@@ -41,11 +42,11 @@ BY_LAMBDA = {
 AT_TIMES = {"sqs:ChangeMessageVisibility"}
 
 
-RECEIVING = "received mail, which the emulator has not: tests/it/mx.rs"
 OWN_RING = {("secretsmanager:GetSecretValue", "SecretRing"): "a ring of the owner's: tests/stack/restore.py"}
 FILTER = "a spam filter, which is no part of the stack: shared/runtime/src/held.rs"
 OUTAGE = "an outage of the relay that lasts: delivery's tests/it/outage"
 PAGES = "pages for a browser: tests/browser/console.py"
+LISTS = {("s3:ListBucket", "Bucket"): "S3 answers 404 for a missing object only to those who may list; others get 403"}
 KEPT = "mail that an account keeps: activity's tests/it/kept"
 FAR = "work that is due in more than fifteen minutes: its tests/it"
 # Rights that no journey here uses, and the test that does.
@@ -54,14 +55,16 @@ NOT_TAKEN = {
         ("sqs:SendMessage", "SendQueue"): "confirms an address to forward to by a mail: its tests/it",
         ("ses:GetAccount", "*"): "SES's limits: its tests/it",
     },
-    "activity": {("s3:GetObject", "Bucket/kept/*"): KEPT},
+    "activity": {**LISTS, ("s3:GetObject", "Bucket/kept/*"): KEPT},
     "console": {
         **OWN_RING,
+        **LISTS,
         ("s3:GetObject", "Bucket/kept/*"): KEPT,
         ("ses:GetAccount", "*"): PAGES,
     },
     "delivery": {
         **OWN_RING,
+        **LISTS,
         ("secretsmanager:GetSecretValue", "OutgoingFilterSecret"): FILTER,
         ("s3:PutObject", "Bucket/waiting/*"): OUTAGE,
         ("s3:PutObject", "Bucket/kept/*"): KEPT,
@@ -81,24 +84,20 @@ NOT_TAKEN = {
     },
     "inbound-parse": {
         **OWN_RING,
-        ("secretsmanager:GetSecretValue", "StackSecret"): RECEIVING,
+        **LISTS,
         ("secretsmanager:GetSecretValue", "FilterSecret"): FILTER,
-        ("s3:GetObject", "Bucket/received/*"): RECEIVING,
-        ("s3:DeleteObject", "Bucket/received/*"): RECEIVING,
-        ("s3:GetObject", "Bucket/inbound/*"): RECEIVING,
-        ("s3:PutObject", "Bucket/inbound/*"): RECEIVING,
-        ("s3:DeleteObject", "Bucket/inbound/*"): RECEIVING,
-        ("sqs:SendMessage", "InboundQueue"): RECEIVING,
+        ("s3:DeleteObject", "Bucket/inbound/*"): "a webhook that takes a mail, which none on this machine may: its tests/it",
     },
     "ips": {("ses:GetDedicatedIps", "*"): "dedicated addresses, which the emulator has not: its tests/it"},
-    "mail-send": {("s3:GetObject", "Bucket/kept/*"): KEPT},
+    "mail-send": {**LISTS, ("s3:GetObject", "Bucket/kept/*"): KEPT},
     "mail-batch": {("sqs:SendMessage", "SendQueue"): "a pause that ends: its tests/it"},
     "parse-settings": {
         **OWN_RING,
         ("sqs:SendMessage", "InboundQueue"): "a replay of lost mails: its tests/it",
     },
     "schedule-sweep": {
-        ("s3:GetObject", "Bucket/inbound/*"): "the erasure of an address: activity's tests/it/erase",
+        ("s3:GetObject", "Bucket/mail/*"): "the erasure of an address: activity's tests/it/erase",
+        ("s3:GetObject", "Bucket/inbound/*"): "the same",
         ("s3:DeleteObject", "Bucket/inbound/*"): "the same",
         ("s3:DeleteObject", "Bucket/mail/*"): "the same",
         ("s3:DeleteObject", "Bucket/kept/*"): KEPT,
@@ -118,17 +117,14 @@ NOT_TAKEN = {
     "subusers": {("s3:DeleteObject", "Bucket/kept/*"): KEPT},
     "ses-feedback": {
         **OWN_RING,
+        **LISTS,
         ("s3:GetObject", "Bucket/bounces/*"): "bounces by mail: its tests/it/mails",
         ("s3:DeleteObject", "Bucket/bounces/*"): "the same",
         ("ses:GetMessageInsights", "*"): "questions about mails without news: its tests/it/insights",
         ("sqs:SendMessage", "FeedbackQueue"): "what has to wait: shared/queue",
     },
-    "tracking": {
-        **OWN_RING,
-        ("sqs:SendMessage", "EventsQueue"): "opens and clicks: its tests/it",
-    },
     "webhook-fanout": {
-        **OWN_RING,
+        ("sqs:SendMessage", "SendQueue"): "reports that an account wants forwarded: its tests/it/forward",
         ("events:PutEvents", "Bus"): "notices, and PublishEvents: its tests/it",
         ("sqs:SendMessage", "EventsQueue"): "what has to wait: shared/queue",
     },
@@ -142,6 +138,9 @@ def called(call):
         if call.operation.startswith("Transact"):
             actions = sorted({STEPS[step] for item in call.json()["TransactItems"] for step in item})
         return [(f"dynamodb:{action}", call.on) for action in actions]
+    if call.operation == "DeleteObjects":
+        keys = re.findall(r"<Key>([^<]*)</Key>", call.body.decode())
+        return [("s3:DeleteObject", f"{call.on}/{html.unescape(key)}") for key in keys]
     if call.service == "s3":
         key = urllib.parse.unquote(call.path.split("?")[0]).strip("/").partition("/")[2]
         return [(f"s3:{call.operation}", f"{call.on}/{key}" if key else call.on)]
@@ -177,7 +176,8 @@ class Record:
         found = []
         with self._lock:
             for app, action, on in sorted(self._calls):
-                head, slash, rest = on.partition("/")
+                # A secret may be named by its ARN.
+                head, slash, rest = on.rsplit(":", 1)[-1].partition("/")
                 found.append([app, action, logical.get(head, head) + slash + rest])
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(json.dumps(found, indent=1))
@@ -236,15 +236,12 @@ def faults(plain, functions, calls):
         return any(action == one and fnmatch.fnmatchcase(on, pattern) for one, pattern in allowed[binary])
 
     for app, action, on in sorted(calls):
-        # The client of S3 does not say whose call it is, and neither do programs that are no functions.
-        if app == "" and action.startswith("s3:"):
-            if not any(lets(binary, action, on) for binary in allowed):
-                yield f"{action} on {on} is called, and no role allows it"
-        elif app in allowed and not lets(app, action, on):
+        # Programs that are no functions do not say who they are.
+        if app in allowed and not lets(app, action, on):
             yield f"{app} calls {action} on {on}, which {roles[app]} does not allow"
     excused = set()
     for binary, rights in sorted(allowed.items()):
-        mine = {(action, on) for app, action, on in calls if app in (binary, "")}
+        mine = {(action, on) for app, action, on in calls if app == binary}
         for action, pattern in sorted(rights):
             used = any(action == one and fnmatch.fnmatchcase(on, pattern) for one, on in mine)
             if used or action.startswith("dynamodb:") or action in BY_LAMBDA | AT_TIMES:

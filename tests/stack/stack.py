@@ -4,7 +4,8 @@ What the emulator (ministack 1.5.33) does otherwise than AWS, and what is done a
 
 * It does not read the routes in an API's `Body`: they become Integration and Route resources.
 * Functions do not learn its address: AWS_ENDPOINT_URL goes into their environment, and their names as
-  AWS_SDK_UA_APP_ID, by which a tap (tap.py) tells whose call it sees.
+  AWS_SDK_UA_APP_ID, by which a tap (tap.py) tells whose call it sees. The client of S3 does not write that
+  name: where functions call a tap, their address for S3 has it (wire.py).
 * A parameter is a text to it even where a number belongs: the event sources get the default.
 * It makes secrets with punctuation when told not to: the characters are named one by one.
 * It checks no policy: what a function may do is tested on the template (tests/it/template.rs).
@@ -24,6 +25,8 @@ import zipfile
 import boto3
 from samtranslator.translator.transform import transform
 from samtranslator.yaml_helper import yaml_parse
+
+from wire import as_caller
 
 TEMPLATE = pathlib.Path(__file__).parents[2] / "template.yaml"
 REGION = "us-east-1"
@@ -57,7 +60,7 @@ class NoManagedPolicies:
         return {}
 
 
-def translated(endpoint):
+def translated(endpoint, is_tap=False):
     """The template as plain CloudFormation, with the code in the emulator's bucket."""
     # What aliases share is copied: the translator changes what it is given.
     source = json.loads(json.dumps(template()))
@@ -66,6 +69,8 @@ def translated(endpoint):
         properties["CodeUri"] = {"Bucket": CODE, "Key": f"{binary}.zip"}
         own = properties.setdefault("Environment", {}).setdefault("Variables", {})
         own["AWS_SDK_UA_APP_ID"] = binary
+        if is_tap:
+            own["AWS_ENDPOINT_URL_S3"] = as_caller(endpoint, binary)
     variables = source["Globals"]["Function"]["Environment"]["Variables"]
     variables |= {"AWS_ENDPOINT_URL": endpoint, "SSL_CERT_FILE": CERTIFICATES}
     plain = transform(source, {}, NoManagedPolicies())
@@ -177,7 +182,7 @@ def deploy(endpoint, binaries, parameters, called=None, change=None):
         bucket.put_object(Bucket=CODE, Key=f"{binary}.zip", Body=package)
 
     # Inline a template may have 51,200 characters.
-    plain = translated(called or endpoint)
+    plain = translated(called or endpoint, called is not None)
     if change:
         change(plain)
     body = json.dumps(plain)

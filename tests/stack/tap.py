@@ -1,7 +1,7 @@
 """Stands between what calls AWS and the emulator: counts every call, and can let one go wrong.
 
 A program is tapped by its AWS_ENDPOINT_URL: `http://127.0.0.1:{tap.port}`. What comes is passed on as
-it is, Host and signature included. What the emulator does by itself (a queue polled for a function)
+it is, Host and signature included, but for the caller's name at the beginning of a path (`as_caller` in wire.py). What the emulator does by itself (a queue polled for a function)
 passes no tap.
 
 `fault` is asked before a call is passed on, by the thread of its connection. It gets the Call, and
@@ -22,7 +22,7 @@ import sys
 import threading
 import time
 
-from wire import meaning
+from wire import caller, meaning
 
 HANG_UP = object()
 
@@ -41,7 +41,7 @@ class Call:
     on: str
     """The table, queue, bucket or bus; empty where the call names none."""
     app: str
-    """AWS_SDK_UA_APP_ID of the caller, so that calls can be told apart by function."""
+    """AWS_SDK_UA_APP_ID of the caller, or the name in its path, so that calls can be told apart by function."""
     entries: list
     """The bytes of each message or event it carries."""
     method: str
@@ -175,10 +175,12 @@ class Connection(http.server.BaseHTTPRequestHandler):
     def take(self):
         body = self.request_body()
         headers = {name.lower(): value for name, value in self.headers.items()}
+        app, path = caller(self.path)
         call = Call(
-            **meaning(self.command, self.path, headers, body),
-            method=self.command, path=self.path, headers=headers, body=body, sent=len(body),
+            **meaning(self.command, path, headers, body),
+            method=self.command, path=path, headers=headers, body=body, sent=len(body),
         )
+        call.app = app or call.app
         began = time.monotonic()
         answer = self.answer(call)
         call.seconds = time.monotonic() - began

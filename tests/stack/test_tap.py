@@ -10,6 +10,7 @@ import unittest
 
 from bad_day import FAULTS, BadDay
 from tap import HANG_UP, Tap
+from wire import as_caller
 
 
 class Upstream(http.server.BaseHTTPRequestHandler):
@@ -69,6 +70,14 @@ class TapTest(unittest.TestCase):
         self.caller.request(method, path, body, headers or {})
         answer = self.caller.getresponse()
         return answer, answer.read()
+
+    def test_the_name_of_a_caller_in_a_path_is_known_and_not_passed_on(self):
+        path = as_caller("", "mail-send") + "/bucket/mail/a%23b?x=1"
+        self.caller.request("GET", path, headers=signed("s3"))
+        got = json.loads(self.caller.getresponse().read())
+        self.assertEqual(got["path"], "/bucket/mail/a%23b?x=1")
+        [call] = self.tap.calls
+        self.assertEqual((call.app, call.operation, call.on), ("mail-send", "GetObject", "bucket"))
 
     def test_passes_a_call_on_as_it_is_and_counts_it(self):
         request = json.dumps({"TableName": "rows", "Key": {"pk": {"S": "a"}}})

@@ -7,8 +7,21 @@ import urllib.parse
 SCOPE = re.compile(r"Credential=[^/]+/\d+/[^/]+/([^/]+)/aws4_request")
 APP = re.compile(r"\bapp/([^\s#]+)")
 CBOR = re.compile(r"/service/[^/]+/operation/([A-Za-z]+)")
+# The beginning of the path of a caller whose client does not say whose it is.
+CALLER = re.compile(r"/by/([\w-]+)(?=/)")
 # SES's second API; what else of it is called is told by method and path.
 SES = {("POST", "/v2/email/outbound-emails"): "SendEmail"}
+
+
+def as_caller(url, app):
+    """The address of a tap at this URL for a program whose calls it is to know."""
+    return f"{url}/by/{app}"
+
+
+def caller(path):
+    """The program that a path names, if it does, and the path without it."""
+    found = CALLER.match(path)
+    return (found.group(1), path[found.end():]) if found else ("", path)
 
 
 def meaning(method, path, headers, body):
