@@ -43,8 +43,13 @@ enum JournalLine {
         key: String,
         digest: String,
     },
-    /// A group has another id here.
-    Group { from: i64, to: i64 },
+    /// A group of the account whose parts begin so has this id here.
+    Group {
+        #[serde(default)]
+        prefix: String,
+        from: i64,
+        to: i64,
+    },
     /// A key is made next, whose secret is shown when the run is over.
     Key { part: String, id: KeyId },
     /// What was read is read anew by the next run.
@@ -97,7 +102,7 @@ pub(crate) struct ImportJournal {
     done: BTreeSet<String>,
     written: HashMap<String, WrittenState>,
     items: BTreeMap<(String, String), String>,
-    groups: BTreeMap<i64, i64>,
+    groups: BTreeMap<(String, i64), i64>,
     keys: BTreeSet<(String, KeyId)>,
 }
 
@@ -214,8 +219,8 @@ impl ImportJournal {
             JournalLine::Item { part, key, digest } => {
                 self.items.insert((part, key), digest);
             }
-            JournalLine::Group { from, to } => {
-                self.groups.insert(from, to);
+            JournalLine::Group { prefix, from, to } => {
+                self.groups.insert((prefix, from), to);
             }
             JournalLine::Key { part, id } => {
                 self.keys.insert((part, id));
@@ -291,13 +296,14 @@ impl ImportJournal {
         })
     }
 
-    /// The id that a group has here.
-    pub(crate) fn group(&self, from: i64) -> Option<i64> {
-        self.groups.get(&from).copied()
+    /// The id that a group has here; `prefix` is what the names of parts of its account begin with.
+    pub(crate) fn group(&self, prefix: &str, from: i64) -> Option<i64> {
+        self.groups.get(&(prefix.to_owned(), from)).copied()
     }
 
-    pub(crate) fn note_group(&mut self, from: i64, to: i64) -> io::Result<()> {
-        self.step(JournalLine::Group { from, to })
+    pub(crate) fn note_group(&mut self, prefix: &str, from: i64, to: i64) -> io::Result<()> {
+        let prefix = prefix.to_owned();
+        self.step(JournalLine::Group { prefix, from, to })
     }
 
     /// The keys of a run that was stopped before it could show their secrets.
@@ -344,7 +350,7 @@ mod tests {
         journal.note_read("bounces").unwrap();
         journal.note_item("templates", "t", "d1").unwrap();
         journal.note_item("templates", "t", "d2").unwrap();
-        journal.note_group(3, 9).unwrap();
+        journal.note_group("", 3, 9).unwrap();
         let state = WrittenState {
             bytes: 5,
             digest: "x".to_owned(),
@@ -355,7 +361,8 @@ mod tests {
 
         let path = folder.path().join(FILE);
         let mut file = OpenOptions::new().append(true).open(&path).unwrap();
-        file.write_all(b"{\"group\":{\"from\":4,").unwrap();
+        file.write_all(b"{\"group\":{\"prefix\":\"\",\"from\":4,")
+            .unwrap();
         drop(file);
 
         let mut journal = open().unwrap();
@@ -366,15 +373,17 @@ mod tests {
         );
         assert!(journal.is_read("bounces") && journal.is_resumed());
         assert!(journal.has("templates", "t", "d2") && !journal.has("templates", "t", "d1"));
-        assert_eq!((journal.group(3), journal.group(4)), (Some(9), None));
+        let group = |from| journal.group("", from);
+        assert_eq!((group(3), group(4)), (Some(9), None));
+        assert_eq!(journal.group("subusers/a/", 3), None);
         assert_eq!(journal.written("bounces"), state);
-        journal.note_group(4, 4).unwrap();
+        journal.note_group("", 4, 4).unwrap();
         journal.finish().unwrap();
         drop(journal);
 
         let journal = open().unwrap();
         assert!(!journal.is_read("bounces") && !journal.is_resumed());
-        assert_eq!(journal.group(4), Some(4));
+        assert_eq!(journal.group("", 4), Some(4));
         drop(journal);
         let other = ImportJournal::open(folder.path(), "https://b.example", "acc");
         assert!(matches!(other, Err(JournalFault::Other(..))));

@@ -12,6 +12,8 @@ const LONGEST_ITEM: usize = 16 << 20;
 pub(crate) enum ArrayFault {
     #[error("the answer is not a JSON array")]
     NotArray,
+    #[error("the answer is an object where a list belongs")]
+    Object,
     #[error("the answer ends in the middle")]
     Truncated,
     #[error("an item of the answer is not JSON")]
@@ -76,6 +78,7 @@ impl ArrayItems {
         match self.position {
             Position::Before | Position::Behind if is_blank => {}
             Position::Before if byte == b'[' => self.position = Position::Between,
+            Position::Before if byte == b'{' => return Err(ArrayFault::Object),
             Position::Before | Position::Behind => return Err(ArrayFault::NotArray),
             Position::Between if is_blank || byte == b',' => {}
             Position::Between if byte == b']' => self.position = Position::Behind,
@@ -171,7 +174,7 @@ mod tests {
         for (text, want) in [
             ("", ArrayFault::NotArray),
             ("<html>", ArrayFault::NotArray),
-            ("{}", ArrayFault::NotArray),
+            ("{}", ArrayFault::Object),
             ("[", ArrayFault::Truncated),
             (r#"[{"a":1}"#, ArrayFault::Truncated),
             (r#"[{"a":1},{"b"#, ArrayFault::Truncated),

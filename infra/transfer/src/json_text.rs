@@ -14,6 +14,8 @@ pub(crate) struct JsonText {
 /// What the bytes mean, where U+FFFD stands for half a character (a surrogate without its other half, RFC 8259, section
 /// 8.2) and for bytes that are not UTF-8; nothing of what is not JSON.
 pub(crate) fn parse(bytes: &[u8]) -> Option<JsonText> {
+    // The mark before a text that an editor saved (RFC 8259, section 8.1).
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     if let Ok(value) = serde_json::from_slice(bytes) {
         let is_mended = false;
         return Some(JsonText { value, is_mended });
@@ -70,6 +72,7 @@ mod tests {
             (r#""\ude00\ud83d\ud83d\ude00""#, "\u{fffd}\u{fffd}\u{1f600}"),
             (r#""\\ud83d \ud83d""#, "\\ud83d \u{fffd}"),
             (r#""whole \ud83d\ude00""#, "whole \u{1f600}"),
+            ("\u{feff}\"marked\"", "marked"),
         ] {
             let (value, is_mended) = (want.into(), want.contains('\u{fffd}'));
             let want = Some(JsonText { value, is_mended });

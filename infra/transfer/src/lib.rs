@@ -234,6 +234,7 @@ async fn read_all(
         prefix: String::new(),
         report,
         store: reading.store,
+        account: None,
     };
     reader.read().await?;
     if !reader.source.has_answered() && !is_resumed {
@@ -289,7 +290,10 @@ async fn write_all(
         if !path.is_dir() {
             continue;
         }
-        let account = account_of(&tools.store, &tools.account, &name).await?;
+        let mut account = account_of(&tools.store, &tools.account, &name).await?;
+        if account.is_none() && import.dry_run {
+            account = Some(Arc::new(planned(tools, &name)));
+        }
         let of_subuser = WrittenAccount {
             target: account.map(|account| here.of(account)),
             folder: AccountFolder::at(path),
@@ -317,6 +321,14 @@ async fn write_all(
         }
     }
     Ok(())
+}
+
+/// A subuser that a plan would create: what it reads of it is what a fresh account has.
+fn planned(tools: &TransferTools, name: &str) -> Account {
+    let id = tools.entropy.account_id();
+    let mut account = Account::new(id, name, tools.clock.now());
+    account.parent = Some(tools.account.id.clone());
+    account
 }
 
 /// An account that is written to, and the folder that it gets.

@@ -28,7 +28,7 @@ pub(crate) enum Attempted {
     Limited(Option<Duration>),
     /// No answer, a broken one, or a 5xx: in words.
     Broken(String),
-    /// An answer that does not end in time, or that is too large: it costs as much as three of the others.
+    /// An answer that does not end in time, is too large, or means something else: it costs as much as three of the others.
     Costly(String),
     /// An answer that another attempt would get too: in words.
     Refused(StatusCode, String),

@@ -148,7 +148,7 @@ impl AccountPart {
                 "updated_at",
             ],
             Self::ApiKeys => &["api_key_id", "name", "scopes"],
-            Self::Subusers => &["id", "username", "email", "disabled", "credits"],
+            Self::Subusers => &["id", "username", "email", "disabled", "credits", "domains"],
         }
     }
 

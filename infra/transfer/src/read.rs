@@ -7,13 +7,14 @@ mod settings;
 mod templates;
 
 use std::fs;
+use std::io;
 use std::sync::Arc;
 
 use posthaste_store::{Account, Store, is_username};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::TransferError;
-use crate::folder::{AccountFolder, LineWriter};
+use crate::folder::{AccountFolder, LineWriter, Lines};
 use crate::journal::ImportJournal;
 use crate::part::AccountPart;
 use crate::report::TransferReport;
@@ -34,6 +35,8 @@ pub(crate) struct AccountReader<'a> {
     pub(crate) report: &'a mut TransferReport,
     /// Where the accounts of subusers are found, if the functions of this process are read.
     pub(crate) store: Option<Store>,
+    /// The folder of the account itself, where a subuser of another service is read.
+    pub(crate) account: Option<AccountFolder>,
 }
 
 impl AccountReader<'_> {
@@ -77,7 +80,13 @@ impl AccountReader<'_> {
                 self.replace(part, &items)
             }
             AccountPart::Senders => {
-                let items = self.senders().await?;
+                let mut items = self.senders().await?;
+                if self.are_the_accounts(part, &items)? {
+                    let what = format!("{}: those of the subuser", self.name(part));
+                    let why = "the other service lists those of the account in their place";
+                    self.report.refuse(what, why);
+                    items.clear();
+                }
                 self.replace(part, &items)
             }
             AccountPart::Groups => {
@@ -119,6 +128,19 @@ impl AccountReader<'_> {
                 self.replace(part, &items)
             }
         }
+    }
+
+    /// Whether the service gave the account's own items for those of a subuser: not every call of SendGrid's takes
+    /// `on-behalf-of` (API facts, "On-behalf-of").
+    fn are_the_accounts(&self, part: AccountPart, items: &[Value]) -> io::Result<bool> {
+        let Some(account) = self.account.as_ref().filter(|_| !items.is_empty()) else {
+            return Ok(false);
+        };
+        let mut own = Vec::new();
+        for line in Lines::open(&account.file(part))? {
+            own.extend(line?.value().ok());
+        }
+        Ok(own == items)
     }
 
     /// Writes the file of a part anew.
@@ -181,21 +203,49 @@ impl AccountReader<'_> {
             }
             let path = format!("/v3/subusers/{}/credits", in_path(&name));
             let credits = match self.source.value(&path).await {
-                Ok(credits) => credits,
+                Ok(credits) => Some(credits),
                 // Not every plan has them.
-                Err(ReadFault::Refused(..)) => continue,
+                Err(ReadFault::Refused(..)) => None,
                 Err(fault @ ReadFault::Broken(_)) => {
                     let what = format!("subusers: the credits of {name}");
                     self.report.refuse(what, fault.to_string());
-                    continue;
+                    None
                 }
                 Err(fault) => return Err(fault),
             };
-            if let Some(subuser) = subuser.as_object_mut() {
+            let domains = self.lent_domains(&name).await?;
+            let Some(subuser) = subuser.as_object_mut() else {
+                continue;
+            };
+            if let Some(credits) = credits {
                 subuser.insert("credits".to_owned(), credits);
+            }
+            if !domains.is_empty() {
+                subuser.insert("domains".to_owned(), domains.into());
             }
         }
         Ok(all)
+    }
+
+    /// The domains of the account that a subuser sends from, by their names.
+    async fn lent_domains(&mut self, name: &str) -> Result<Vec<Value>, ReadFault> {
+        let name_in = in_query(name);
+        let path = format!("/v3/whitelabel/domains/subuser/all?username={name_in}");
+        let found = match self.source.value(&path).await {
+            Ok(found) => found,
+            // It has none, or the plan has no subusers with domains.
+            Err(ReadFault::Refused(..)) => return Ok(Vec::new()),
+            Err(fault @ ReadFault::Broken(_)) => {
+                let what = format!("subusers: the domains of the account that {name} sends from");
+                self.report.refuse(what, fault.to_string());
+                return Ok(Vec::new());
+            }
+            Err(fault) => return Err(fault),
+        };
+        let names = found.as_array().into_iter().flatten();
+        let names = names
+            .map(|domain| json!({"domain": domain["domain"], "subdomain": domain["subdomain"]}));
+        Ok(names.collect())
     }
 
     /// The reader of a subuser's data.
@@ -228,6 +278,7 @@ impl AccountReader<'_> {
             prefix: format!("subusers/{name}/"),
             report,
             store: self.store.clone(),
+            account: (!self.source.is_here()).then(|| self.folder.clone()),
         }))
     }
 }
@@ -257,6 +308,11 @@ pub(crate) fn text_in<'v>(value: &'v Value, name: &str) -> Option<&'v str> {
 
 pub(crate) fn username(subuser: &Value) -> Option<String> {
     text_in(subuser, "username").map(str::to_owned)
+}
+
+/// A text as a value of a query, where a plus is a blank.
+pub(crate) fn in_query(text: &str) -> String {
+    in_path(text).replace('+', "%2B")
 }
 
 /// A text as one segment of a path.

@@ -64,11 +64,13 @@ enum ReplyBody {
     Here(Body),
 }
 
-/// Why a body is not read whole.
+/// Why an answer is not read whole: in words, without secrets.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum AnswerFault {
     #[error("{0}")]
     Broken(String),
+    #[error("no answer in time")]
+    TimedOut,
     #[error("the answer exceeds {0} bytes")]
     TooLarge(usize),
 }
@@ -197,10 +199,13 @@ impl Service {
         }
     }
 
-    /// Reads from a path. What fails before an answer is in words, without secrets.
-    pub(crate) async fn get(&self, path: &str) -> Result<Reply, String> {
+    /// Reads from a path.
+    pub(crate) async fn get(&self, path: &str) -> Result<Reply, AnswerFault> {
         match self {
-            Self::Here(here) => here.call(Method::GET, path, None, None).await,
+            Self::Here(here) => {
+                let reply = here.call(Method::GET, path, None, None).await;
+                reply.map_err(AnswerFault::Broken)
+            }
             Self::Remote(remote) => {
                 let mut request = remote
                     .http
@@ -210,7 +215,7 @@ impl Service {
                 if let Some(username) = &remote.behalf {
                     request = request.header("on-behalf-of", username);
                 }
-                let response = request.send().await.map_err(|error| cause(&error))?;
+                let response = request.send().await.map_err(|error| fault(&error))?;
                 Ok(Reply {
                     status: response.status(),
                     headers: response.headers().clone(),
@@ -224,13 +229,13 @@ impl Service {
 
 impl Reply {
     /// The next bytes of the body.
-    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, String> {
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>, AnswerFault> {
         match &mut self.body {
-            ReplyBody::Remote(response) => response.chunk().await.map_err(|error| cause(&error)),
+            ReplyBody::Remote(response) => response.chunk().await.map_err(|error| fault(&error)),
             ReplyBody::Here(body) => loop {
                 match body.frame().await {
                     None => return Ok(None),
-                    Some(Err(error)) => return Err(error.to_string()),
+                    Some(Err(error)) => return Err(AnswerFault::Broken(error.to_string())),
                     Some(Ok(frame)) => {
                         if let Ok(data) = frame.into_data() {
                             return Ok(Some(data));
@@ -244,7 +249,7 @@ impl Reply {
     /// The whole body, of at most this many bytes.
     pub(crate) async fn bytes(&mut self, most: usize) -> Result<Vec<u8>, AnswerFault> {
         let mut whole = Vec::new();
-        while let Some(bytes) = self.chunk().await.map_err(AnswerFault::Broken)? {
+        while let Some(bytes) = self.chunk().await? {
             if whole.len() + bytes.len() > most {
                 return Err(AnswerFault::TooLarge(most));
             }
@@ -302,17 +307,23 @@ fn masked(mut text: String, secret: Option<&str>) -> String {
     words.join(" ")
 }
 
-/// An error and its causes, without the address, which is said elsewhere.
+fn fault(error: &reqwest::Error) -> AnswerFault {
+    if error.is_timeout() {
+        return AnswerFault::TimedOut;
+    }
+    AnswerFault::Broken(cause(error))
+}
+
+/// The innermost cause of an error, without the address, which is said elsewhere.
 fn cause(error: &reqwest::Error) -> String {
     let mut innermost: &dyn Error = error;
     while let Some(next) = innermost.source() {
         innermost = next;
     }
-    match (error.is_timeout(), error.is_connect()) {
-        (true, _) => "no answer in time".to_owned(),
-        (_, true) => format!("no connection: {innermost}"),
-        _ => format!("the connection broke: {innermost}"),
+    if error.is_connect() {
+        return format!("no connection: {innermost}");
     }
+    format!("the connection broke: {innermost}")
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use http::StatusCode;
 use posthaste_model::Clock;
 use serde_json::Value;
 
-use crate::json_array::ArrayItems;
+use crate::json_array::{ArrayFault, ArrayItems};
 use crate::json_text;
 use crate::pace::{Attempted, CallAttempts, NextAttempt, pause_after, retry_after};
 use crate::report::shown;
@@ -31,7 +31,7 @@ pub(crate) struct AnswerBound {
 impl AnswerBound {
     /// Of an answer that is in memory.
     pub(crate) const PAGE: Self = Self {
-        bytes: 32 << 20,
+        bytes: 16 << 20,
         time: Duration::from_secs(120),
     };
 
@@ -234,13 +234,7 @@ impl SourceApi {
     async fn value_once(&mut self, path: &str, bound: AnswerBound) -> Result<Value, Attempted> {
         let read = async {
             let mut reply = self.attempt(path).await?;
-            let body = reply
-                .bytes(bound.bytes)
-                .await
-                .map_err(|fault| match fault {
-                    AnswerFault::Broken(why) => Attempted::Broken(why),
-                    large @ AnswerFault::TooLarge(_) => Attempted::Costly(large.to_string()),
-                })?;
+            let body = reply.bytes(bound.bytes).await.map_err(ended)?;
             let broken = || Attempted::Broken("the answer is not JSON".to_owned());
             let text = json_text::parse(&body).ok_or_else(broken)?;
             Ok((text, body.len()))
@@ -304,7 +298,7 @@ impl SourceApi {
         if let Some(wait) = self.wait.take() {
             self.pause.wait(wait).await;
         }
-        let mut reply = self.service.get(path).await.map_err(Attempted::Broken)?;
+        let mut reply = self.service.get(path).await.map_err(ended)?;
         let now = self.clock.now();
         self.wait = pause_after(&reply.headers, now);
         match reply.status {
@@ -352,6 +346,13 @@ impl SourceApi {
     }
 }
 
+fn ended(fault: AnswerFault) -> Attempted {
+    match fault {
+        AnswerFault::Broken(why) => Attempted::Broken(why),
+        AnswerFault::TimedOut | AnswerFault::TooLarge(_) => Attempted::Costly(fault.to_string()),
+    }
+}
+
 fn endless(bound: AnswerBound) -> Attempted {
     let seconds = bound.time.as_secs();
     Attempted::Costly(format!("the answer has no end within {seconds} s"))
@@ -366,18 +367,22 @@ async fn feed(
     let (mut array, mut items) = (ArrayItems::new(), 0);
     loop {
         let bytes = match reply.chunk().await {
-            Err(why) => return Ok(Err(Attempted::Broken(why))),
+            Err(fault) => return Ok(Err(ended(fault))),
             Ok(None) => break,
             Ok(Some(bytes)) => bytes,
         };
         *taken += bytes.len();
         if *taken > bound.bytes {
-            let why = format!("the answer exceeds {} bytes", bound.bytes);
-            return Ok(Err(Attempted::Costly(why)));
+            return Ok(Err(ended(AnswerFault::TooLarge(bound.bytes))));
         }
         let mut found = Vec::new();
         if let Err(fault) = array.push(&bytes, &mut found) {
-            return Ok(Err(Attempted::Broken(fault.to_string())));
+            let why = fault.to_string();
+            return Ok(Err(match fault {
+                // That is what the service means, and no answer that broke.
+                ArrayFault::Object => Attempted::Costly(why),
+                _ => Attempted::Broken(why),
+            }));
         }
         items += found.len();
         if !found.is_empty() {

@@ -48,7 +48,7 @@ pub(crate) struct WriteOptions {
 
 /// One account that is written to.
 pub(crate) struct AccountWriter<'a> {
-    /// `None` in a plan, for a subuser that does not exist yet.
+    /// `None` where there is none to write to.
     pub(crate) target: Option<Here>,
     pub(crate) store: Store,
     pub(crate) folder: AccountFolder,

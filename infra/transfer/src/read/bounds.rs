@@ -17,7 +17,7 @@ pub(super) const MOST_IN_A_ROW: usize = 20_000;
 const MOST_SHORT: usize = 2_000;
 
 /// Bytes of a list that is held in memory.
-const MOST_BYTES: usize = 128 << 20;
+const MOST_BYTES: usize = 64 << 20;
 
 /// What a page says about those behind it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

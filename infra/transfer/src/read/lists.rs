@@ -28,7 +28,7 @@ const FIRST_WINDOW: i64 = 30 * 86_400;
 const MOST_HELD: usize = 20_000;
 
 /// Bytes of their pages.
-const MOST_BYTES_HELD: usize = 32 << 20;
+const MOST_BYTES_HELD: usize = 16 << 20;
 
 /// A window with fewer entries makes the next one longer, one with more shorter.
 const FEW: usize = 2_000;

@@ -91,6 +91,11 @@ impl AccountReader<'_> {
             };
             keys.push(one);
         }
+        // Their list is in the order of their ids, which others have here.
+        keys.sort_by_cached_key(|key| {
+            let name = text_in(key, "name").unwrap_or_default();
+            (name.to_owned(), key["scopes"].to_string())
+        });
         Ok(keys)
     }
 }

@@ -9,7 +9,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use super::bounds::{ENDLESS, ListInMemory, PageEnd};
-use super::{AccountReader, in_path, list_in, text_in};
+use super::{AccountReader, in_path, in_query, list_in, text_in};
 use crate::digest::digest;
 use crate::folder::{LONGEST_LINE, LineWriter, Lines};
 use crate::part::AccountPart;
@@ -89,7 +89,7 @@ impl AccountReader<'_> {
             let next = found.pointer("/_metadata/next").and_then(Value::as_str);
             match (end, next.and_then(page_token)) {
                 (PageEnd::More, Some(token)) => {
-                    path = format!("{FIRST}&page_token={}", in_path(&token));
+                    path = format!("{FIRST}&page_token={}", in_query(&token));
                 }
                 (PageEnd::Endless, _) => return Ok(self.cut_off(AccountPart::Templates, all)),
                 (PageEnd::More | PageEnd::Last, _) => return Ok(all.items),

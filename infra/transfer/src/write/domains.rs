@@ -1,16 +1,20 @@
 //! Writes authenticated domains, with new keys and therefore new records, and verified senders.
 
+use std::collections::HashSet;
+
 use http::Method;
+use posthaste_store::is_username;
 use serde_json::{Map, Value, json};
 
 use super::AccountWriter;
 use crate::TransferError;
+use crate::folder::{AccountFolder, Lines};
 use crate::part::AccountPart;
-use crate::read::{list_in, text_in};
+use crate::read::{list_in, text_in, username};
 use crate::report::RecordChange;
 use crate::service::Here;
 
-const DOMAINS: &str = "/v3/whitelabel/domains";
+pub(super) const DOMAINS: &str = "/v3/whitelabel/domains";
 const SENDERS: &str = "/v3/verified_senders";
 
 /// Selectors in place of one that the other service's records have.
@@ -34,7 +38,11 @@ const SENDER_FIELDS: [&str; 11] = [
 impl AccountWriter<'_> {
     pub(super) async fn write_domains(&mut self) -> Result<(), TransferError> {
         let part = AccountPart::Domains;
-        let items = self.items(part)?;
+        let mut items = self.items(part)?;
+        let of_subusers = self.domains_of_subusers()?;
+        let all = items.len();
+        items.retain(|item| !of_subusers.contains(&OwnedDomain::of(item)));
+        self.report.counts(part).read -= all - items.len();
         let mut existing = Vec::new();
         if let Some(here) = self.target.clone() {
             let path = format!("{DOMAINS}?limit=500");
@@ -73,6 +81,25 @@ impl AccountWriter<'_> {
             }
         }
         Ok(())
+    }
+
+    /// The domains that subusers have themselves: SendGrid lists them with the account's, under their user names.
+    pub(super) fn domains_of_subusers(&self) -> Result<HashSet<OwnedDomain>, TransferError> {
+        let mut found = HashSet::new();
+        for line in Lines::open(&self.folder.file(AccountPart::Subusers))? {
+            let Some(name) = line?.value().ok().as_ref().and_then(username) else {
+                continue;
+            };
+            if !is_username(&name) {
+                continue;
+            }
+            let folder = AccountFolder::at(self.folder.subuser(&name));
+            for line in Lines::open(&folder.file(AccountPart::Domains))? {
+                let own = line?.value().map(|item| OwnedDomain::of(&item));
+                found.extend(own.ok().filter(|own| own.username.as_ref() == Some(&name)));
+            }
+        }
+        Ok(found)
     }
 
     /// What the domain is made of, with a selector that the other service's records do not have: both sign meanwhile.
@@ -192,19 +219,37 @@ impl AccountWriter<'_> {
     }
 }
 
+/// A domain and whose it is.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub(super) struct OwnedDomain {
+    username: Option<String>,
+    domain: Option<String>,
+    subdomain: Option<String>,
+}
+
+impl OwnedDomain {
+    fn of(item: &Value) -> Self {
+        Self::named(username(item), item)
+    }
+
+    /// The same domain, as this account's.
+    pub(super) fn named(username: Option<String>, item: &Value) -> Self {
+        let text = |name: &str| text_in(item, name).map(str::to_lowercase);
+        Self {
+            username,
+            domain: text("domain"),
+            subdomain: text("subdomain"),
+        }
+    }
+}
+
 /// The records of a domain, as `TYPE HOST DATA`.
 fn records(domain: &Value) -> Vec<String> {
     let dns = domain.get("dns").and_then(Value::as_object);
     let record = |record: &Value| {
-        let text = |name: &str| text_in(record, name).unwrap_or_default().to_owned();
-        format!(
-            "{} {} {}",
-            text("type").to_uppercase(),
-            text("host"),
-            text("data")
-        )
+        let [kind, host, data] = ["type", "host", "data"].map(|name| text_in(record, name));
+        Some(format!("{} {} {}", kind?.to_uppercase(), host?, data?))
     };
-    dns.into_iter()
-        .flat_map(|dns| dns.values().map(record))
-        .collect()
+    let records = dns.into_iter().flat_map(Map::values);
+    records.filter_map(record).collect()
 }

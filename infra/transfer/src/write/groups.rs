@@ -38,7 +38,7 @@ impl AccountWriter<'_> {
                 "is_default": item.get("is_default").and_then(Value::as_bool).unwrap_or(false),
             });
             // How many left it changes without the group being another.
-            let known = self.journal.group(from);
+            let known = self.journal.group(&self.prefix, from);
             if self.is_unchanged(PART, &from.to_string(), &body) && known.is_some() {
                 self.map(from, known);
                 continue;
@@ -52,13 +52,13 @@ impl AccountWriter<'_> {
                     let note = format!("group {from} ({name}) gets another id: {from} is in use");
                     self.report.notes.push(note);
                 }
-                self.journal.note_group(from, to)?;
+                self.journal.note_group(&self.prefix, from, to)?;
                 continue;
             };
             match self.place_group(&here, (from, known), &body).await? {
                 Ok(to) => {
                     existing.insert(folded(name), to);
-                    self.journal.note_group(from, to)?;
+                    self.journal.note_group(&self.prefix, from, to)?;
                     self.map(from, Some(to));
                     self.note_item(PART, &from.to_string(), &body)?;
                 }

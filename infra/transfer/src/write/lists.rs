@@ -95,7 +95,7 @@ impl AccountWriter<'_> {
             Some(list) => (list, number("created")),
             None => {
                 let id = number("group_id").ok_or("it has no group_id")?;
-                let id = self.journal.group(id);
+                let id = self.journal.group(&self.prefix, id);
                 let id = id.ok_or("its group was not taken")?;
                 (SuppressionList::Group(id), number("created_at"))
             }

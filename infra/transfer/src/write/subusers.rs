@@ -5,9 +5,10 @@ use posthaste_store::is_username;
 use serde_json::{Value, json};
 
 use super::AccountWriter;
+use super::domains::{DOMAINS, OwnedDomain};
 use crate::TransferError;
 use crate::part::AccountPart;
-use crate::read::{account_of, in_path, text_in, username};
+use crate::read::{account_of, in_path, list_in, text_in, username};
 use crate::service::Here;
 
 const PART: AccountPart = AccountPart::Subusers;
@@ -45,13 +46,59 @@ impl AccountWriter<'_> {
             };
             match self.place_subuser(&here, &name, &item).await? {
                 Ok(()) => {
-                    self.note_item(PART, &name, &item)?;
+                    if self.lend_domains(&here, &name, &item).await? {
+                        self.note_item(PART, &name, &item)?;
+                    }
                     names.push(name);
                 }
                 Err(why) => self.report.refuse_item(PART, &name, why),
             }
         }
         Ok(names)
+    }
+
+    /// Lets a subuser send from those domains of the account that it sends from there; whether it has all of them.
+    async fn lend_domains(
+        &mut self,
+        here: &Here,
+        name: &str,
+        item: &Value,
+    ) -> Result<bool, TransferError> {
+        let wanted = list_in(item, "domains");
+        if wanted.is_empty() {
+            return Ok(true);
+        }
+        let path = format!("{DOMAINS}?limit=500");
+        let own = self.found(here, &path).await?.unwrap_or_default();
+        let of_subusers = self.domains_of_subusers()?;
+        let mut is_whole = true;
+        for one in wanted {
+            if of_subusers.contains(&OwnedDomain::named(Some(name.to_owned()), one)) {
+                continue;
+            }
+            let is_it = |domain: &&Value| {
+                let same = |name: &str| text_in(domain, name) == text_in(one, name);
+                same("domain") && same("subdomain")
+            };
+            let found = own.as_array().into_iter().flatten().find(is_it);
+            let lent = match found.and_then(|domain| domain.get("id")) {
+                None => Err("the account does not have the domain".to_owned()),
+                Some(id) => {
+                    let path = format!("{DOMAINS}/{id}/subuser:add");
+                    let body = json!({"username": name});
+                    let call = (Method::POST, path.as_str());
+                    let lent = self.call(here, call, Some(&body), None).await?;
+                    lent.map(|_| ()).map_err(|refusal| refusal.why)
+                }
+            };
+            if let Err(why) = lent {
+                let domain = text_in(one, "domain").unwrap_or_default();
+                let what = format!("subusers: the domain {domain} for {name}");
+                self.report.refuse(what, why);
+                is_whole = false;
+            }
+        }
+        Ok(is_whole)
     }
 
     /// Whether a subuser of this name would be the second account that `--account` could mean by it.

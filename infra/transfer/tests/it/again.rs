@@ -8,7 +8,8 @@ use posthaste_transfer::import;
 use serde_json::{Value, json};
 use tokio::sync::Notify;
 
-use crate::fixture::{Service, args, from_folder, masked};
+use crate::fixture::{Service, args, from_folder};
+use crate::masked::masked;
 
 /// Runs an import up to its `steps`th line of progress; whether it came to its end.
 pub(crate) async fn stopped_after(to: &Service, flags: &str, steps: usize) -> bool {
@@ -154,7 +155,12 @@ async fn a_plan_changes_nothing() {
         report.text()
     );
     assert_eq!(settings.unchanged + 2, settings.read);
-    assert_eq!(report.subusers[0].parts["groups"].created, 1);
+    // So are those of a subuser that is yet to be created.
+    let shop = &report.subusers[0].parts;
+    assert_eq!(
+        (shop["groups"].created, shop["mail_settings"].changed),
+        (1, 1)
+    );
     assert!(
         report.text().starts_with("Plan for account ada"),
         "{}",
@@ -163,6 +169,34 @@ async fn a_plan_changes_nothing() {
     assert_eq!(files(), count, "a file beside the export");
     to.export(&after).await;
     assert_eq!(masked(&before), masked(&after));
+}
+
+/// Groups are counted from 1 in each account.
+#[tokio::test]
+async fn groups_of_a_subuser_are_others_than_those_of_the_account_with_their_ids() {
+    let (from, to) = (Service::start("ada").await, Service::start("ada").await);
+    let group = |name: &str| json!({"name": name, "description": ""});
+    let subuser =
+        json!({"username": "shop", "email": "shop@example.com", "password": "x", "ips": []});
+    from.call("POST", "/v3/asm/groups", group("News")).await;
+    from.call("POST", "/v3/subusers", subuser).await;
+    from.call_as("shop", "POST", "/v3/asm/groups", group("Shop's"))
+        .await;
+    to.call("POST", "/v3/asm/groups", group("Own")).await;
+    let folder = tempfile::tempdir().unwrap();
+    let [first, second, state] = ["first", "second", "state"].map(|name| folder.path().join(name));
+    from.export(&first).await;
+    let flags = |from| format!("{} --state {}", from_folder(from), state.display());
+    let report = to.import(&flags(&first)).await.unwrap();
+    assert_eq!(report.group_ids, [(1, 2)].into());
+    from.suppress(SuppressionList::Group(1), "left", 1).await;
+    from.export(&second).await;
+    let report = to.import(&flags(&second)).await.unwrap();
+    assert_eq!(report.parts["group_members"].created, 1);
+    let members = |id: u8| format!("/v3/asm/groups/{id}/suppressions");
+    let own = to.call("GET", &members(1), Value::Null).await;
+    let news = to.call("GET", &members(2), Value::Null).await;
+    assert_eq!((own, news), (json!([]), json!(["left0@example.org"])));
 }
 
 #[tokio::test]

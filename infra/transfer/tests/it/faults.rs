@@ -14,7 +14,8 @@ use posthaste_testkit::TestClock;
 use posthaste_transfer::{TransferReport, import};
 use tokio::net::TcpListener;
 
-use crate::fixture::{Service, args, from_service, masked};
+use crate::fixture::{Service, args, from_service};
+use crate::masked::masked;
 
 /// What is wrong with an answer, by its number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,9 +113,11 @@ async fn moved(
     to.export(&second).await;
     let (before, after) = (masked(&first), masked(&second));
     for (name, text) in &before {
+        let of_subusers = report.subusers.iter().flat_map(|one| &one.not_taken);
         let is_refused = report
             .not_taken
             .iter()
+            .chain(of_subusers)
             .any(|one| name.starts_with(one.what.split(':').next().unwrap()));
         assert!(
             text == &after[name] || is_refused,

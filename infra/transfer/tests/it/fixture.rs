@@ -1,6 +1,5 @@
 //! A service with an account, and what an owner has in one.
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
@@ -247,8 +246,15 @@ impl Service {
             .await;
         let alert = json!({"type": "usage_limit", "percentage": 90, "email_to": "ada@example.com"});
         self.call("POST", "/v3/alerts", alert).await;
-        let key = json!({"name": "Shop", "scopes": ["mail.send", "templates.read"]});
-        self.call("POST", "/v3/api_keys", key).await;
+        for (name, scopes) in [
+            ("Shop", vec!["mail.send", "templates.read"]),
+            ("Shop", vec!["mail.send"]),
+            ("Page", vec!["mail.send"]),
+            ("Letters", vec!["alerts.read"]),
+        ] {
+            let key = json!({"name": name, "scopes": scopes});
+            self.call("POST", "/v3/api_keys", key).await;
+        }
         let subuser =
             json!({"username": "shop", "email": "shop@example.com", "password": "x", "ips": []});
         self.call("POST", "/v3/subusers", subuser).await;
@@ -258,7 +264,55 @@ impl Service {
         self.call_as("shop", "POST", "/v3/asm/groups", group).await;
         let left = json!({"recipient_emails": ["eve@example.org"]});
         let members = "/v3/asm/groups/1/suppressions";
-        self.call_as("shop", "POST", members, left).await;
+        self.call_as("shop", "POST", members, left.clone()).await;
+        self.call_as("shop", "POST", "/v3/asm/suppressions/global", left)
+            .await;
+        let domains = "/v3/whitelabel/domains";
+        let lent = format!("{domains}/1/subuser");
+        self.call("POST", &lent, json!({"username": "shop"})).await;
+        for (path, body) in [
+            (
+                domains,
+                json!({"domain": "shop.example.com", "subdomain": "em2"}),
+            ),
+            (
+                "/v3/verified_senders",
+                json!({"nickname": "Shop", "from_email": "a@shop.example.com",
+                "reply_to": "a@shop.example.com"}),
+            ),
+            (
+                "/v3/templates",
+                json!({"name": "Shop's", "generation": "dynamic"}),
+            ),
+            (
+                "/v3/user/webhooks/event/settings",
+                json!({"url": "https://hooks.example.com/shop", "enabled": true}),
+            ),
+            (
+                "/v3/user/webhooks/parse/settings",
+                json!({"hostname": "in.shop.example.com",
+                "url": "https://hooks.example.com/in"}),
+            ),
+            (
+                "/v3/alerts",
+                json!({"type": "usage_limit", "percentage": 80, "email_to": "shop@example.com"}),
+            ),
+            (
+                "/v3/api_keys",
+                json!({"name": "Shop's", "scopes": ["mail.send"]}),
+            ),
+        ] {
+            self.call_as("shop", "POST", path, body).await;
+        }
+        for (path, body) in [
+            (
+                "/v3/mail_settings/footer",
+                json!({"enabled": true, "plain_content": "Shop"}),
+            ),
+            ("/v3/tracking_settings/open", json!({"enabled": true})),
+        ] {
+            self.call_as("shop", "PATCH", path, body).await;
+        }
     }
 }
 
@@ -281,72 +335,4 @@ pub(crate) fn args(flags: &str) -> Import {
     }
     let line = format!("import --account x {flags}");
     ImportLine::parse_from(line.split_whitespace()).import
-}
-
-/// The files of an export, with ids and times of this service masked: what else differs is a difference.
-pub(crate) fn masked(folder: &Path) -> BTreeMap<String, String> {
-    let mut files = BTreeMap::new();
-    collect(folder, folder, &mut files);
-    files
-}
-
-fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, String>) {
-    for entry in folder.read_dir().unwrap() {
-        let path = entry.unwrap().path();
-        let name = path.file_name().unwrap().to_str().unwrap();
-        if name.starts_with('.') {
-            continue;
-        }
-        if path.is_dir() {
-            collect(root, &path, files);
-            continue;
-        }
-        if path.extension().is_none_or(|end| end != "jsonl") {
-            continue;
-        }
-        let text = std::fs::read_to_string(&path).unwrap();
-        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-        let lines = text.lines().map(|line| {
-            let mut item: Value = serde_json::from_str(line).unwrap();
-            mask(&name, &mut item);
-            item.to_string()
-        });
-        let own = path.strip_prefix(root).unwrap().to_str().unwrap();
-        files.insert(own.to_owned(), lines.collect::<Vec<_>>().join("\n"));
-    }
-}
-
-fn mask(file: &str, item: &mut Value) {
-    // The ids of these are kept, and their times.
-    let is_kept = [
-        "groups",
-        "group_members",
-        "bounces",
-        "blocks",
-        "invalid_emails",
-        "spam_reports",
-        "unsubscribes",
-    ]
-    .contains(&file);
-    if is_kept {
-        return;
-    }
-    match item {
-        Value::Array(items) => items.iter_mut().for_each(|item| mask(file, item)),
-        Value::Object(members) => {
-            for (name, value) in members {
-                let is_id = (name == "id" && file != "templates")
-                    || ["user_id", "api_key_id", "public_key", "dns"].contains(&name.as_str());
-                let is_time = ["created_at", "updated_at", "created_date", "updated_date"]
-                    .contains(&name.as_str());
-                let is_owner = name == "username" && file == "domains";
-                if is_owner || ((is_id || is_time) && !value.is_null()) {
-                    *value = "…".into();
-                } else {
-                    mask(file, value);
-                }
-            }
-        }
-        _ => {}
-    }
 }

@@ -4,6 +4,8 @@ mod again;
 mod faults;
 mod fixture;
 mod folders;
+mod masked;
 mod round_trip;
+mod sendgrid;
 mod sources;
 mod standin;

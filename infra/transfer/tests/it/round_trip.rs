@@ -3,7 +3,8 @@
 use posthaste_store::SuppressionList;
 use serde_json::{Value, json};
 
-use crate::fixture::{Service, from_folder, masked};
+use crate::fixture::{Service, from_folder};
+use crate::masked::masked;
 
 #[tokio::test]
 async fn an_account_is_the_same_after_an_export_and_an_import() {
@@ -28,6 +29,14 @@ async fn an_account_is_the_same_after_an_export_and_an_import() {
     for (name, text) in &before {
         assert_eq!(text, &after[name], "{name}");
     }
+    // The subuser has something of each part, and sends from the domain of the account.
+    let parts = before.keys().filter(|name| name.starts_with("subusers/"));
+    let filled = parts.filter(|name| !before[*name].is_empty());
+    assert!(filled.count() >= 12, "{:?}", before.keys());
+    assert!(
+        after["subusers.jsonl"]
+            .contains(r#""domains":[{"domain":"example.com","subdomain":"em1"}]"#)
+    );
     // Lists are the same bytes, with their times.
     for name in ["bounces", "spam_reports", "group_members", "groups"] {
         for end in ["jsonl", "csv"] {

@@ -132,16 +132,28 @@ async fn lists_whose_pages_come_again_in_another_form_end() {
 }
 
 #[tokio::test]
+async fn an_object_where_a_list_belongs_is_asked_for_twice() {
+    let (_, done, _) = imported(|call| match call.path.as_str() {
+        "/v3/alerts" => data(&json!({"result": []})),
+        _ => None,
+    })
+    .await;
+    let list = not_taken(&done.unwrap());
+    let why = "the answer is an object where a list belongs (2 attempts)";
+    assert_eq!(list, [format!("alerts: all that was not read: {why}")]);
+}
+
+#[tokio::test]
 async fn an_answer_beyond_its_bound_is_listed() {
     let (_, done, _) = imported(|call| match call.path.as_str() {
-        "/v3/alerts" => Some(raw(format!("[{}]", " ".repeat(33 << 20)))),
+        "/v3/alerts" => Some(raw(format!("[{}]", " ".repeat(16 << 20)))),
         _ => None,
     })
     .await;
     let list = not_taken(&done.unwrap());
     assert_eq!(
         list,
-        ["alerts: all that was not read: the answer exceeds 33554432 bytes (2 attempts)"]
+        ["alerts: all that was not read: the answer exceeds 16777216 bytes (2 attempts)"]
     );
 }
 

@@ -23,10 +23,17 @@ pub(crate) struct StandinCall {
 impl StandinCall {
     /// Whether it asks for the first page.
     pub(crate) fn is_first(&self) -> bool {
-        let pairs = self.query.split('&');
-        pairs
-            .filter(|pair| pair.starts_with("offset="))
-            .all(|pair| pair == "offset=0")
+        self.number("offset").is_none_or(|offset| offset == 0)
+    }
+
+    /// A value of the query.
+    pub(crate) fn value(&self, name: &str) -> Option<String> {
+        let mut pairs = url::form_urlencoded::parse(self.query.as_bytes());
+        pairs.find_map(|(own, value)| (own == name).then(|| value.into_owned()))
+    }
+
+    pub(crate) fn number(&self, name: &str) -> Option<usize> {
+        self.value(name).map(|value| value.parse().unwrap())
     }
 }
 

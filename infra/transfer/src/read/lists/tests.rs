@@ -47,6 +47,7 @@ fn reader<'a>(
         prefix: String::new(),
         report,
         store: None,
+        account: None,
     }
 }
 
