@@ -75,7 +75,8 @@ pub(crate) async fn global(
         let days = Days::read(query, now);
         (days, query.limit(500, 500), query.offset())
     })?;
-    let rows = rows(&app, &caller, days).await?;
+    let each = days.each().collect();
+    let rows = app.store.account_span_stats(caller.id(), each).await?;
     let periods = summed(&rows, days, "");
     let periods = periods.into_iter().skip(offset).take(limit);
     let period = |(date, metrics): (Date, Metrics)| StatsPeriod {

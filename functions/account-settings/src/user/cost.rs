@@ -1,5 +1,6 @@
 //! `GET /v3/user/cost`, an extension: what the mail of the account costs the operator of the service, by
-//! the prices that are configured. Only a billing key opens it.
+//! the prices that are configured. A billing key opens it, and a session of the console that
+//! a link opened.
 //!
 //! It is an estimate. What an idle deployment costs belongs to no account, and is left out; so are
 //! opens, clicks and received mail.
@@ -13,7 +14,7 @@ use posthaste_http::{Caller, Query, QueryReader, Rejection};
 use posthaste_model::Timestamp;
 use serde::Serialize;
 
-use super::credits::first_of_month;
+use super::credits::{each_day, first_of_month};
 use crate::AppState;
 
 /// Days in one answer at most: statistics are kept no longer.
@@ -121,9 +122,10 @@ pub(crate) async fn read(
 ) -> Result<Json<CostView>, Rejection> {
     let now = state.notices.clock.now();
     let days = query.checked(|query| span(query, now))?;
-    let rows = state.store.day_stats(caller.id(), &days.0, &days.1).await?;
+    let each = each_day(&days.0, &days.1);
+    let rows = state.store.account_span_stats(caller.id(), each).await?;
     let mut usage = Usage::default();
-    for day in rows.iter().filter(|day| day.category.is_empty()) {
+    for day in &rows {
         usage.requests += day.metric("requests");
         usage.processed += day.metric("processed");
     }

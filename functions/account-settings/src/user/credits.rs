@@ -42,9 +42,9 @@ pub(crate) async fn read(
     let until = now.next_month();
     let first = first_of_month(until.plus(-1));
     let today = now.day();
-    let days = state.store.day_stats(caller.id(), &first, &today).await?;
-    let whole = days.iter().filter(|day| day.category.is_empty());
-    let used = whole.map(|day| day.metric("requests")).sum::<i64>();
+    let each = each_day(&first, &today);
+    let days = state.store.account_span_stats(caller.id(), each).await?;
+    let used = days.iter().map(|day| day.metric("requests")).sum::<i64>();
     Ok(Json(CreditsView {
         remain: (UNLIMITED - used).max(0),
         total: UNLIMITED,
@@ -88,9 +88,24 @@ pub(super) fn first_of_month(at: Timestamp) -> String {
     day
 }
 
+/// Every day from one to another (`YYYY-MM-DD`, both included), the oldest first.
+pub(super) fn each_day(first: &str, last: &str) -> Vec<String> {
+    let start = Timestamp::from_iso(&format!("{first}T00:00:00Z"));
+    let days = (0..).map_while(|n| Some(start?.plus(n * 86_400).day()));
+    days.take_while(|day| day.as_str() <= last).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn each_day_of_a_span_is_named() {
+        let days = each_day("2028-02-28", "2028-03-01");
+        assert_eq!(days, ["2028-02-28", "2028-02-29", "2028-03-01"]);
+        assert_eq!(each_day("2028-03-01", "2028-02-28"), [""; 0]);
+        assert_eq!(each_day("no day", "2028-02-28"), [""; 0]);
+    }
 
     #[test]
     fn a_period_is_shown_with_its_first_day_and_the_day_of_the_next() {

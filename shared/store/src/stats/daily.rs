@@ -19,7 +19,7 @@ use super::segments::{SegmentCounts, segment_of};
 use super::spread::{FIRST_ROW, SPREAD_ROWS, all_rows};
 use crate::key::{Key, fitting, share};
 use crate::table::{
-    PageQuery, Put, Store, StoreError, Transact, UpdateBuilder, Write, number, text,
+    PageQuery, Put, Store, StoreError, StoredRow, Transact, UpdateBuilder, Write, number, text,
 };
 
 /// Seconds the counters of a day are stored: the longest useful look back, with a margin.
@@ -132,6 +132,9 @@ impl CounterRow<'_> {
 struct First {
     event: String,
 }
+
+/// Rows of counters that are read at a time.
+const PAGE: usize = 500;
 
 pub(crate) fn day_pk(account: &AccountId) -> String {
     format!("STATS#{account}")
@@ -256,6 +259,33 @@ impl Store {
         Ok(rows.into_iter().map(|row| row.value).collect())
     }
 
+    /// The counters of the whole account on these days, which follow each other, the oldest first. One page reads them with
+    /// those of categories where these are few; otherwise the account's rows are read by their keys, which costs more and
+    /// does not grow.
+    pub async fn account_span_stats(
+        &self,
+        account: &AccountId,
+        days: Vec<String>,
+    ) -> Result<Vec<DayStats>, StoreError> {
+        let (Some(first), Some(last)) = (days.first(), days.last()) else {
+            return Ok(Vec::new());
+        };
+        let page = PageQuery {
+            limit: PAGE,
+            // Just before the first row of the first day.
+            after: Some(format!("{first}!")),
+            backwards: false,
+        };
+        let rows = self.list::<DayStats>(&day_pk(account), "", &page).await?;
+        let is_past = |row: &StoredRow<DayStats>| row.value.day > *last;
+        if rows.len() == PAGE && !rows.last().is_some_and(is_past) {
+            return self.account_day_stats(account, days).await;
+        }
+        let rows = rows.into_iter().filter(|row| !is_past(row));
+        let whole = rows.filter(|row| row.value.category.is_empty());
+        Ok(whole.map(|row| row.value).collect())
+    }
+
     /// The counters of every day from `start` to `end` (`YYYY-MM-DD`, both included), of the
     /// account and of each category.
     pub async fn day_stats(
@@ -264,7 +294,6 @@ impl Store {
         start: &str,
         end: &str,
     ) -> Result<Vec<DayStats>, StoreError> {
-        const PAGE: usize = 500;
         // Just before the first row of the first day.
         let mut after = Some(format!("{start}!"));
         let mut found = Vec::new();

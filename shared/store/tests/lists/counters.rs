@@ -43,6 +43,43 @@ async fn the_figures_of_an_account_are_read_without_its_categories() {
 }
 
 #[tokio::test]
+async fn a_span_of_an_account_is_read_whole_however_many_categories_it_has() {
+    let store = posthaste_testkit::table().await;
+    let days = ["2027-01-14", DAY, "2027-01-16"].map(str::to_owned);
+    for categories in [3, 600] {
+        let account = entropy().account_id();
+        let mut tally = Tally::default();
+        for day in [&days[0], &days[1]] {
+            let names = (0..=categories).map(|n| match n {
+                0 => String::new(),
+                n => format!("order {n}"),
+            });
+            let counts = names.map(|name| {
+                let counts = BTreeMap::from([("delivered", 1)]);
+                ((day.clone(), name), counts)
+            });
+            tally.counters.extend(counts);
+        }
+        let counted = store.count_batch(&account, "one", &tally, NOW);
+        counted.await.unwrap();
+        let found = store.account_span_stats(&account, days.to_vec());
+        let found = found.await.unwrap();
+        let mut seen: Vec<_> = found
+            .iter()
+            .map(|day| (day.day.as_str(), day.category.as_str()))
+            .collect();
+        seen.sort_unstable();
+        assert_eq!(seen, [("2027-01-14", ""), (DAY, "")], "{categories}");
+        // A day that is not asked for ends the span.
+        let first = store.account_span_stats(&account, days[..1].to_vec());
+        assert_eq!(first.await.unwrap().len(), 1, "{categories}");
+    }
+    let account = entropy().account_id();
+    let none = store.account_span_stats(&account, Vec::new()).await;
+    assert_eq!(none, Ok(Vec::new()));
+}
+
+#[tokio::test]
 async fn days_that_end_before_they_begin_hold_nothing() {
     let store = posthaste_testkit::table().await;
     let account = entropy().account_id();
