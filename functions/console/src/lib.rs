@@ -16,7 +16,9 @@
 //!
 //! A form that changes something says so in attributes, and needs no code: `data-call="DELETE /v3/x/{id}"` is the call,
 //! in which `{id}` is the field of that name; other fields are members of its JSON body. `ui/console.js` lists the
-//! attributes.
+//! attributes. Its method is `dialog`: without its script it sends nothing, and nothing of it gets into an address. Then it
+//! is left out, unless its class is `shows`: of such a form, which has what is stored, the buttons are. A section of the
+//! class `acts` is left out with its form.
 
 mod api;
 mod app;

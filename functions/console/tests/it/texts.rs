@@ -1,4 +1,5 @@
-//! The English texts are in one place: `src/texts`, and what stands in the templates.
+//! The sources of the pages: English texts are in one place, `src/texts` and what stands in the templates; and no form sends
+//! anything by itself but what it says.
 
 use std::fs;
 use std::path::Path;
@@ -83,4 +84,22 @@ fn no_other_source_has_texts() {
     assert_eq!(found, [""; 0]);
     assert!(is_english("Day") && is_english("All mail of the account."));
     assert!(!is_english("/v3/stats") && !is_english("aggregated_by") && !is_english("GET"));
+}
+
+#[test]
+fn a_form_without_its_script_sends_nothing_but_a_search_or_a_sign_in() {
+    let templates = Path::new(env!("CARGO_MANIFEST_DIR")).join("templates");
+    let mut seen = 0;
+    for entry in fs::read_dir(templates).unwrap() {
+        let html = fs::read_to_string(entry.unwrap().path()).unwrap();
+        for form in html.split("<form").skip(1) {
+            let tag = form.split('\n').next().unwrap();
+            let calls = tag.contains(r#"method="dialog""#);
+            let goes = tag.contains(r#"method="get""#) || tag.contains(r#"action="/console/sign-"#);
+            assert!(calls != goes, "{tag}");
+            assert!(calls || !tag.contains("data-call"), "{tag}");
+            seen += 1;
+        }
+    }
+    assert!(seen > 60, "{seen}");
 }
