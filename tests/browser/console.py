@@ -284,7 +284,7 @@ def keyboard(page, host, checks):
     page.wait_for_url(re.compile("q=A\\+first\\+mail"))
     # A page looks at 500 mails, and the first one is older.
     further = page.get_by_role("link", name="Look further")
-    for _ in range(10):
+    for _ in range(40):
         if page.locator(".feed tbody tr").count() or not further.count():
             break
         further.focus()
