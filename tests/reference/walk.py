@@ -119,6 +119,7 @@ def access(api):
     api.made("DELETE", entry, rule_id=others[0])
     api.refused("POST", whitelist, {"ips": [{"ip": "nowhere"}]})
     api.made("GET", "/v3/access_settings/activity", query={"limit": 3})
+    api.made("GET", "/v3/access_settings/audit_log", query={"limit": 3})
     sessions = "/v3/access_settings/sessions"
     api.made("GET", sessions)
     api.refused("DELETE", sessions + "/{session_id}", session_id="H" * 22)

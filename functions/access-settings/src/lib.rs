@@ -1,6 +1,7 @@
-//! `/v3/access_settings/…`: the IP allow list of the account, access attempts, and sessions of the console.
+//! `/v3/access_settings/…`: the IP allow list of the account, access attempts, sessions of the console, and the audit log.
 
 mod allow_list;
+mod audit;
 mod net;
 #[cfg(test)]
 mod reference;
@@ -36,12 +37,13 @@ const RULE: &str = "/v3/access_settings/whitelist/{rule_id}";
 const SESSIONS: &str = "/v3/access_settings/sessions";
 const SESSION: &str = "/v3/access_settings/sessions/{session_id}";
 const ACTIVITY: &str = "/v3/access_settings/activity";
+const AUDIT_LOG: &str = "/v3/access_settings/audit_log";
 
 const CREATE: Access = Access::Scope("access_settings.whitelist.create");
 const READ: Access = Access::Scope("access_settings.whitelist.read");
 const DELETE: Access = Access::Scope("access_settings.whitelist.delete");
 
-/// Of attempts and of sessions.
+/// Of attempts, of sessions, and of what callers changed.
 const SEEN: Access = Access::Scope("access_settings.activity.read");
 /// A session is a credential as a key is.
 const REVOKE: Access = Access::Scope("api_keys.delete");
@@ -59,6 +61,7 @@ pub fn routes(app: App, gate: Authorizer) -> Routes {
         .at(Method::GET, RULE, READ, allow_list::one)
         .at(Method::DELETE, RULE, DELETE, allow_list::remove_one)
         .at(Method::GET, ACTIVITY, SEEN, allow_list::attempts)
+        .at(Method::GET, AUDIT_LOG, SEEN, audit::page)
         .at(Method::GET, SESSIONS, SEEN, sessions::list)
         .at(Method::DELETE, SESSIONS, REVOKE, sessions::end_others)
         .at(Method::DELETE, SESSION, REVOKE, sessions::end_one)

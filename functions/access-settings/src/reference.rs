@@ -3,6 +3,7 @@
 use posthaste_testkit::reference::{Operation, Reference, values};
 
 use crate::allow_list::{AccessAttemptView, Add, EntryList, Remove, Rule};
+use crate::audit::AuditEntryView;
 use crate::sessions::SessionView;
 use crate::{App, routes};
 
@@ -76,6 +77,20 @@ fn described() -> Reference {
                 "How many; 20 when it is left out.",
             )
             .answers::<EntryList<AccessAttemptView>>(200, "The attempts, latest first."),
+    )
+    .on(
+        "GET /v3/access_settings/audit_log",
+        Operation::new("Lists what was changed, and by whom")
+            .about("Every call that changed something, by a key, a session of the console or a command of the operator, \
+                    for as long as the operator keeps them (`AuditDays`). Calls that send or check mail are not changes. \
+                    Paths have their addresses masked, and bodies are not kept.")
+            .extension()
+            .query("limit", values::integer(1, 500), "How many; 50 when it is left out.")
+            .query("start_time", values::count(), "Only changes of this second or later.")
+            .query("end_time", values::count(), "Only changes of this second or earlier.")
+            .query("after", values::text(), "A place: the `Link` header of the page before has the next one.")
+            .answers::<EntryList<AuditEntryView>>(200, "The changes, latest first.")
+            .with_header("Link", "The next page, where there is one."),
     )
     .on(
         "GET /v3/access_settings/sessions",

@@ -17,6 +17,7 @@ pub const PATHS: &[&str] = &[
     "/openapi.json",
     "/senders/verify/{token}",
     "/v3/access_settings/activity",
+    "/v3/access_settings/audit_log",
     "/v3/access_settings/sessions",
     "/v3/access_settings/sessions/{session_id}",
     "/v3/access_settings/whitelist",

@@ -2,6 +2,7 @@
 //! policies, statistics of received mail, and undelivered mails.
 
 mod check;
+mod exchange;
 mod policies;
 mod policy_check;
 #[cfg(test)]
@@ -13,8 +14,9 @@ mod undelivered;
 use std::sync::Arc;
 
 use http::Method;
+use posthaste_dns::Resolver;
 use posthaste_http::{Access, Authorizer, Rejection, Routes};
-use posthaste_model::{Clock, Entropy};
+use posthaste_model::{Clock, Entropy, Hostname};
 use posthaste_queue::Queue;
 use posthaste_runtime::{Error, Platform};
 use posthaste_spam::Filter;
@@ -37,10 +39,18 @@ pub struct App {
     pub entropy: Entropy,
     /// Whether received mail gets a spam score: from the operator's filter, or from SES on AWS.
     pub scores_spam: bool,
+    /// The host that MX records of hostnames are to name, if the operator says which.
+    pub mail_host: Option<Hostname>,
+    /// Looks MX records up; none on a host that queries no DNS.
+    pub resolver: Option<Resolver>,
 }
 
+/// What looks MX records up on the local host.
+#[derive(Clone)]
+pub struct ReceivingDns(pub Option<Resolver>);
+
 impl App {
-    /// Reads `TABLE_NAME`, `INBOUND_QUEUE_URL` and `STACK_SECRET`.
+    /// Reads `TABLE_NAME`, `INBOUND_QUEUE_URL`, `STACK_SECRET` and `MAIL_HOST`.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
             store: platform.store()?,
@@ -50,6 +60,11 @@ impl App {
             clock: platform.clock(),
             entropy: platform.entropy(),
             scores_spam: !platform.process().is_single || platform.part::<Filter>().is_some(),
+            mail_host: platform.env().optional("MAIL_HOST")?,
+            resolver: match platform.part::<ReceivingDns>() {
+                Some(ReceivingDns(resolver)) => resolver,
+                None => Some(Resolver::system()?),
+            },
         })
     }
 

@@ -47,6 +47,7 @@ fn described() -> Reference {
     .on(
         "GET /v3/user/webhooks/parse/settings/{hostname}",
         hostname(Operation::new("Shows a parse setting"))
+            .query("details", values::flag(), "An extension: `true` adds `mx`, the MX records as the DNS has them beside what they should be.")
             .answers::<SettingView>(200, "The setting."),
     )
     .on(

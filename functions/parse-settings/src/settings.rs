@@ -14,6 +14,7 @@ use crate::App;
 use crate::check::{
     NO_POLICY, SettingRequest, check_flag, check_hostname, check_policy, check_target, hostname,
 };
+use crate::exchange::MailExchange;
 
 /// A setting as the API shows it.
 #[derive(Serialize)]
@@ -26,6 +27,9 @@ pub(crate) struct SettingView {
     /// Only where one is attached.
     #[serde(skip_serializing_if = "Option::is_none")]
     security_policy: Option<String>,
+    /// Only with `details`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mx: Option<MailExchange>,
 }
 
 impl From<ParseSetting> for SettingView {
@@ -36,6 +40,7 @@ impl From<ParseSetting> for SettingView {
             spam_check: setting.spam_check,
             send_raw: setting.send_raw,
             security_policy: setting.security_policy.map(Into::into),
+            mx: None,
         }
     }
 }
@@ -134,11 +139,21 @@ pub(crate) async fn one(
     State(app): State<App>,
     caller: Caller,
     PathParams(name): PathParams<String>,
+    query: Query,
 ) -> Result<Json<SettingView>, Rejection> {
+    let details = query.checked(|query| query.flag("details"))?;
     let name = hostname(&name).ok_or_else(Rejection::not_found)?;
     let setting = app.store.parse_setting(caller.id(), &name).await?;
-    let setting = setting.ok_or_else(Rejection::not_found)?;
-    Ok(Json(setting.into()))
+    let mut view = SettingView::from(setting.ok_or_else(Rejection::not_found)?);
+    if details {
+        let mx = MailExchange::of(
+            &view.hostname,
+            app.mail_host.as_ref(),
+            app.resolver.as_ref(),
+        );
+        view.mx = Some(mx.await);
+    }
+    Ok(Json(view))
 }
 
 /// `PATCH …/settings/{hostname}`: what is left out stays. The hostname names the setting and

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod rates;
 mod values;
 
 use std::ffi::OsString;
@@ -17,6 +18,8 @@ use posthaste_model::{Hostname, PublicUrl};
 use posthaste_operator::Explain;
 use posthaste_spam::Filter;
 use webhook_fanout::ReputationGuard;
+
+pub use rates::RateArgs;
 
 use crate::args::values::{api_key, at_least_one, mailbox_login, mailbox_path, without_secret};
 use crate::mailbox_login::MailboxLogin;
@@ -160,7 +163,7 @@ pub struct Args {
     /// the variables of its functions, instead of embedded parts
     #[arg(long, env = "POSTHASTE_AWS", hide_env_values = true, conflicts_with_all = [
         "data", "memory", "relay", "release_relay", "bounce_domain", "hostname", "public_url", "strict_senders",
-        "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "reputation_guard", "rate_limit", "rate_period", "search_days", "mailbox_port",
+        "no_inbound_dns", "spam_filter", "outgoing_spam_filter", "reputation_guard", "rate_limit", "rate_period", "search_days", "audit_days", "mailbox_port",
         "smtp_port", "submission_open", "allow_private_webhooks", "no_login_port", "api_key", "any_key",
         "open_to_network", "open_with_relay", "mailbox_host", "mailbox_login", "mailbox_path", "quiet", "clock", "seed",
     ])]
@@ -261,6 +264,16 @@ pub struct Args {
         hide_env_values = true
     )]
     pub search_days: u16,
+    /// Days for which the audit log of an account says who changed what; 0 writes none
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 365,
+        allow_negative_numbers = true,
+        env = "POSTHASTE_AUDIT_DAYS",
+        hide_env_values = true
+    )]
+    pub audit_days: u16,
     /// What is done about an account of whose mails (1,000 in 24 hours) 10 % bounce or 0.5 % are reported as spam:
     /// `suspend`, `warn` or `off` [default: suspend with --relay, otherwise warn]
     #[arg(
@@ -270,29 +283,8 @@ pub struct Args {
         hide_env_values = true
     )]
     pub reputation_guard: Option<ReputationGuard>,
-    /// Requests an account may make to one endpoint in a period, mail/send included [default: 600, and 50000 for
-    /// mail/send]
-    #[arg(
-        long,
-        value_name = "N",
-        allow_negative_numbers = true,
-        env = "POSTHASTE_RATE_LIMIT",
-        hide_env_values = true,
-        value_parser = clap::value_parser!(u32).range(1..)
-    )]
-    pub rate_limit: Option<u32>,
-    /// Seconds of the period that --rate-limit counts in; in more than 5 the official clients for Go and Java, which
-    /// retry 5 times at intervals of 1.1 s, give up before it ends
-    #[arg(
-        long,
-        value_name = "SECONDS",
-        default_value_t = 5,
-        allow_negative_numbers = true,
-        env = "POSTHASTE_RATE_PERIOD",
-        hide_env_values = true,
-        value_parser = clap::value_parser!(i64).range(1..=86_400)
-    )]
-    pub rate_period: i64,
+    #[command(flatten)]
+    pub rates: RateArgs,
     /// Open connections that one address may have to the API, and to the mailbox; raise it behind a
     /// reverse proxy, whose address all connections come from (IPv6: one /64)
     #[arg(

@@ -74,6 +74,7 @@ fn variables(settings: &HostSettings, parts: &HostParts<'_>) -> Env {
         ("SYSTEM_SENDER", format!("no-reply@{hostname}")),
         ("HORIZON_SECONDS", settings.horizon.to_string()),
         ("SEARCH_DAYS", settings.search_days.to_string()),
+        ("AUDIT_DAYS", settings.audit_days.to_string()),
         // For the mailbox page.
         ("WEBHOOK_POSTS", "true".to_owned()),
         ("REPUTATION_GUARD", settings.reputation_guard.to_string()),
@@ -126,6 +127,9 @@ fn own(settings: &HostSettings, parts: &HostParts<'_>) -> Extensions {
     )));
     own.insert(ips::NameDns(inbound_dns(&settings.inbound_dns)));
     own.insert(suppressions::AddressDns(inbound_dns(&settings.inbound_dns)));
+    own.insert(parse_settings::ReceivingDns(inbound_dns(
+        &settings.inbound_dns,
+    )));
     // Mail to the embedded relay reaches no mailbox: its recipients are not asked about.
     let recipients = settings.relay.as_ref();
     let recipients = recipients.and_then(|_| inbound_dns(&settings.inbound_dns));

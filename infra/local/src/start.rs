@@ -73,6 +73,8 @@ pub struct HostSettings {
     pub outgoing_spam_filter: Option<Filter>,
     /// Days for which mails can be searched; 0: not at all.
     pub search_days: u16,
+    /// Days for which the audit log has an entry; 0: none is written.
+    pub audit_days: u16,
     /// Calls that the table refuses; none, except in tests.
     pub table_faults: Option<TableFaults>,
     /// What is done about accounts whose mail bounces or is reported as spam too often.
@@ -100,16 +102,6 @@ fn reputation_guard(args: &Args) -> ReputationGuard {
         ReputationGuard::Warn
     };
     args.reputation_guard.unwrap_or(default)
-}
-
-fn limits(args: &Args) -> RateLimits {
-    let default = RateLimits::default();
-    RateLimits {
-        requests: args.rate_limit.unwrap_or(default.requests),
-        mail_send: args.rate_limit.unwrap_or(default.mail_send),
-        period: args.rate_period,
-        ..default
-    }
 }
 
 /// The flags of the ports that were not asked for.
@@ -171,9 +163,10 @@ impl HostSettings {
             spam_filter: args.spam_filter.clone(),
             outgoing_spam_filter: args.outgoing_spam_filter.clone(),
             search_days: args.search_days,
+            audit_days: args.audit_days,
             table_faults: None,
             reputation_guard: reputation_guard(args),
-            limits: limits(args),
+            limits: args.rates.limits(),
             http: HttpLimits::default()
                 .with_connections_per_client(args.connections_per_address.get()),
             allow_private_webhooks: args.allow_private_webhooks,
@@ -247,6 +240,7 @@ impl HostSettings {
             spam_filter: None,
             outgoing_spam_filter: None,
             search_days: 30,
+            audit_days: 365,
             table_faults: None,
             reputation_guard: ReputationGuard::Warn,
             limits: RateLimits::default(),

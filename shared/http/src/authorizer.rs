@@ -13,6 +13,7 @@ use posthaste_store::{Account, AccountStatus, ApiKey, Region, Secret, Store};
 
 use crate::access_log::{AccessAttempt, AccessLog};
 use crate::allow_list::Lists;
+use crate::audit::AuditLog;
 use crate::auth_cache::{AuthCache, Credentials};
 use crate::credentials::{bearer, no_key, on_behalf_of, wrong_key};
 use crate::lease::Leases;
@@ -23,6 +24,9 @@ pub use sessions::{BrowserRequest, Entry, SignIn};
 
 /// The scope of all sending: an account that may not send gets its own error.
 const SENDING: &str = "mail.send";
+
+/// Seconds for which the audit log has an entry, where the operator does not say.
+const AUDIT_LASTS: i64 = 365 * 86_400;
 
 /// Decides about requests. Cheap to clone; its caches are shared by the clones.
 #[derive(Clone)]
@@ -42,6 +46,7 @@ struct AuthorizerState {
     leases: Leases,
     anonymous: AnonymousLimiter,
     access_log: AccessLog,
+    audit: AuditLog,
     /// Keys whose use was due to be noted, and was tried.
     touched: Cache<KeyId, ()>,
 }
@@ -82,6 +87,7 @@ impl Authorizer {
             leases: Leases::default(),
             anonymous: AnonymousLimiter::default(),
             access_log: AccessLog::new(store.clone(), clock.clone()),
+            audit: AuditLog::new(store.clone(), clock.clone(), AUDIT_LASTS),
             touched: Cache::default(),
             store,
             clock,
@@ -102,6 +108,20 @@ impl Authorizer {
             state.eu = eu;
         }
         self
+    }
+
+    /// With an audit log that has an entry for so many seconds; 0 writes none. For an authorizer that has no clones yet.
+    #[must_use]
+    pub fn with_audit_log(mut self, seconds: i64) -> Self {
+        if let Some(state) = Arc::get_mut(&mut self.state) {
+            state.audit.set_lasts(seconds);
+        }
+        self
+    }
+
+    /// The log of what callers change.
+    pub(crate) fn audit(&self) -> &AuditLog {
+        &self.state.audit
     }
 
     /// With the address of this installation, which errors name for their help. Without it, they

@@ -31,13 +31,15 @@ pub(crate) fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
+/// The header that names the account to act for.
+pub(crate) const ON_BEHALF_OF: HeaderName = HeaderName::from_static("on-behalf-of");
+
 /// The account the request acts for: `Some(None)` without the header, `None` when the header cannot
 /// be read. An empty header names no account but does not count as missing: its sender means to act
 /// for another account.
 pub(crate) fn on_behalf_of(headers: &HeaderMap) -> Option<Option<DelegatedAccount<'_>>> {
-    const HEADER: HeaderName = HeaderName::from_static("on-behalf-of");
     const ACCOUNT: &str = "account-id";
-    let Some(value) = only(headers, &HEADER)? else {
+    let Some(value) = only(headers, &ON_BEHALF_OF)? else {
         return Some(None);
     };
     let value = value.trim();

@@ -140,6 +140,7 @@ async fn middleware(State(gate): State<Authorizer>, mut req: Request, next: Next
         Some(RequestId(id)) => Arc::clone(id),
         None => format!("local-{}", NEXT.fetch_add(1, Ordering::Relaxed)).into(),
     };
+    req.extensions_mut().insert(RequestId(Arc::clone(&id)));
     if let Some(uri) = without_double_slash(req.uri()) {
         *req.uri_mut() = uri;
         req.extensions_mut().insert(Cleaned);

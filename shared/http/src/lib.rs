@@ -6,6 +6,7 @@
 
 mod access_log;
 mod allow_list;
+mod audit;
 mod auth_cache;
 mod authorizer;
 mod body;

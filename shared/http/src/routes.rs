@@ -12,11 +12,12 @@ use axum::response::{IntoResponse as _, Response};
 use axum::routing::{MethodFilter, MethodRouter, on};
 use futures_util::FutureExt as _;
 use futures_util::future::join;
+use posthaste_store::ChangedBy;
 use tracing::{Span, field};
 
 use crate::authorizer::AuthRequest;
 use crate::edge::client_ip;
-use crate::{Access, Authorizer, Dialect, Limited, OperatorCall, Rejection};
+use crate::{Access, Authorizer, Caller, Dialect, Limited, OperatorCall, Rejection};
 
 /// One route as declared.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,15 +144,14 @@ struct Guard {
 }
 
 /// Runs before every handler: identifies the caller, and checks address, rate and scope.
-async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Response {
+async fn admit(State(guard): State<Guard>, req: Request, next: Next) -> Response {
     let ip = client_ip(&req);
     let span = Span::current();
     span.record("http.route", &*guard.endpoint);
     if let Some(call) = req.extensions().get::<OperatorCall>() {
         let caller = call.caller();
         span.record("account.id", field::display(caller.id()));
-        req.extensions_mut().insert(caller);
-        return answer(next, req, &guard).await;
+        return answer_to(&caller, ChangedBy::Operator, next, req, &guard).await;
     }
     let (mut response, permit) = if guard.access == Access::Public {
         let permit = guard.gate.permit_for_anonymous(ip);
@@ -174,10 +174,14 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
             }
             Ok(admitted) => {
                 span.record("account.id", field::display(admitted.caller.id()));
-                req.extensions_mut().insert(admitted.caller);
+                let by = match &admitted.caller.session {
+                    Some(_) => ChangedBy::Session,
+                    None => ChangedBy::ApiKey,
+                };
                 // The attempt is recorded while the handler works.
                 let note = guard.gate.record(admitted.note);
-                let (response, ()) = join(answer(next, req, &guard), note).await;
+                let answer = answer_to(&admitted.caller, by, next, req, &guard);
+                let (response, ()) = join(answer, note).await;
                 (response, admitted.permit)
             }
         }
@@ -186,6 +190,24 @@ async fn admit(State(guard): State<Guard>, mut req: Request, next: Next) -> Resp
     let permit = reached.map_or(permit, |limited| limited.permit);
     permit.write(response.headers_mut());
     response
+}
+
+/// The answer to a caller. What it has changed is in the audit log.
+async fn answer_to(
+    caller: &Caller,
+    by: ChangedBy,
+    next: Next,
+    mut req: Request,
+    guard: &Guard,
+) -> Response {
+    let audit = guard.gate.audit();
+    let pending = audit.pending(&guard.endpoint, &req);
+    req.extensions_mut().insert(caller.clone());
+    let response = answer(next, req, guard).await;
+    match pending {
+        None => response,
+        Some(pending) => audit.record(pending, caller, by, response).await,
+    }
 }
 
 /// The handler's answer. A panic is answered like any other internal failure.

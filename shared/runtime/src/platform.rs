@@ -223,12 +223,15 @@ impl Platform {
 
     /// The authorizer in front of the routes, with these [`Platform::limits`] and the `PUBLIC_URL`
     /// that errors name for their help; accounts in the EU are served elsewhere if `EU_BASE_URL`
-    /// says where.
+    /// says where, and the audit log has an entry for `AUDIT_DAYS`.
     pub fn gate(&self) -> Result<Authorizer, ConfigError> {
         let gate = Authorizer::new(self.store()?, self.clock(), self.limits()?);
         let public_url: Option<PublicUrl> = self.vars.optional("PUBLIC_URL")?;
         let eu = self.vars.optional::<PublicUrl>("EU_BASE_URL")?;
-        let gate = gate.with_eu_elsewhere(eu);
+        let days = self.vars.or_default("AUDIT_DAYS", 365_u32)?;
+        let gate = gate
+            .with_eu_elsewhere(eu)
+            .with_audit_log(i64::from(days) * 86_400);
         Ok(gate.with_public_url(public_url.as_ref().map(PublicUrl::as_str)))
     }
 

@@ -12,6 +12,7 @@
 //! | customer of a parent    | `A#<parent>`             | `CUSTOMER#<account>`             |
 //! | contact data            | `A#<account>`            | `PROFILE`                        |
 //! | access attempt       | `SEEN#<account>`            | `<allowed>#<method>#<network>`   |
+//! | change of an account | `AUDIT#<account>`           | `<end of time - at, in ms>#<request>` |
 //! | rate-limit window    | `RATE#<account>#<endpoint>` | `<window, 12 digits>`            |
 //! | API key              | `A#<account>`               | `KEY#<key id>`                   |
 //! | API key, by its id   | `KEY#<key id>`              | `KEY`                            |
@@ -165,6 +166,10 @@ impl Key {
 
     pub(crate) fn attempts_pk(account: &AccountId) -> String {
         format!("SEEN#{account}")
+    }
+
+    pub(crate) fn audit_pk(account: &AccountId) -> String {
+        format!("AUDIT#{account}")
     }
 
     pub(crate) fn rate(account: &AccountId, endpoint: &str, window: i64) -> Self {

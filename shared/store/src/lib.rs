@@ -41,11 +41,12 @@ mod webhooks;
 
 pub use access::{
     AccessRecord, Account, AccountCache, AccountSettings, AccountStatus, Allow, Allowance,
-    AllowedIp, ApiKey, AttemptSummary, BouncePurge, ConsoleSession, ConsoleToken, Credits,
-    Disallow, Forward, Frequency, Granted, KEPT_DAYS, KeptMailSetting, KeyKind, LINK_LIFE,
-    LONGEST_USERNAME, Landing, MOST_SESSIONS, Maker, Monitor, OWNER_LINK_LIFE, Profile, RateWindow,
-    Region, Regranted, Renamed, SESSION_IDLE, SESSION_LIFE, SIGN_IN_PATH, Secret, SessionOrigin,
-    SpamCheck, SuspensionCause, SuspensionChange, SuspensionRequest, Whitelist, is_username,
+    AllowedIp, ApiKey, AttemptSummary, AuditEntry, AuditPage, AuditWindow, BouncePurge, ChangedBy,
+    ConsoleSession, ConsoleToken, Credits, Disallow, Forward, Frequency, Granted, KEPT_DAYS,
+    KeptMailSetting, KeyKind, LINK_LIFE, LONGEST_USERNAME, Landing, MOST_SESSIONS, Maker, Monitor,
+    OWNER_LINK_LIFE, Profile, RateWindow, Region, Regranted, Renamed, SESSION_IDLE, SESSION_LIFE,
+    SIGN_IN_PATH, Secret, SessionOrigin, SpamCheck, SuspensionCause, SuspensionChange,
+    SuspensionRequest, Whitelist, is_username,
 };
 pub use idempotency::{Acquire, IdempotentRequest, KeyHold, LONGEST_REQUEST, REMEMBERED};
 pub use identity::{

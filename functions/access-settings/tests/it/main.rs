@@ -7,6 +7,7 @@
 )]
 
 mod activity;
+mod audit;
 mod list;
 mod lockout;
 mod sessions;

@@ -14,7 +14,8 @@ use posthaste_store::{Account, ConsoleSession, ConsoleToken, SESSION_LIFE, Secre
 
 use super::{AuthRequest, Authorizer, access_refusal};
 use crate::auth_cache::Credentials;
-use crate::site::{CONSOLE_HEADER, Site, Transport, cookie};
+use crate::credentials::ON_BEHALF_OF;
+use crate::site::{CONSOLE_HEADER, Site, Transport, acting_cookie, acting_for, cookie};
 use crate::{Access, Caller, ClientIp, Dialect, GatewayName, Rejection};
 
 /// How access is recorded where the caller had a session.
@@ -35,9 +36,15 @@ impl<S: Sync> FromRequestParts<S> for BrowserRequest {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Infallible> {
         let Ok(ClientIp(ip)) = ClientIp::from_request_parts(parts, state).await;
         let Ok(gateway) = GatewayName::from_request_parts(parts, state).await;
+        let mut headers = parts.headers.clone();
+        let acting = acting_for(&headers);
+        // As the header of any other request, it says nothing of what the caller may do.
+        if let Some(name) = acting.and_then(|name| HeaderValue::from_str(&name).ok()) {
+            headers.entry(ON_BEHALF_OF).or_insert(name);
+        }
         Ok(Self {
             method: parts.method.clone(),
-            headers: parts.headers.clone(),
+            headers,
             gateway,
             ip,
         })
@@ -45,6 +52,11 @@ impl<S: Sync> FromRequestParts<S> for BrowserRequest {
 }
 
 impl BrowserRequest {
+    /// The subuser that the console acts for.
+    pub fn acting_for(&self) -> Option<&str> {
+        self.headers.get(ON_BEHALF_OF)?.to_str().ok()
+    }
+
     /// The address of the caller, if the host knows it.
     pub fn ip(&self) -> Option<IpAddr> {
         self.ip
@@ -73,7 +85,12 @@ impl BrowserRequest {
 
     /// The request as one of this caller.
     fn as_own(&self, mut request: Request) -> Request {
-        for name in [header::AUTHORIZATION, header::COOKIE, header::HOST] {
+        for name in [
+            header::AUTHORIZATION,
+            header::COOKIE,
+            header::HOST,
+            ON_BEHALF_OF,
+        ] {
             for value in self.headers.get_all(&name) {
                 request.headers_mut().append(&name, value.clone());
             }
@@ -194,6 +211,25 @@ impl Authorizer {
             Some(token) => self.state.known.session(&token).await?,
         };
         Ok((session, cookie(transport, "", 0)))
+    }
+
+    /// The cookie that has the console act for a subuser, or with `None` for itself again.
+    ///
+    /// # Errors
+    /// 403 where the form comes from another origin, 400 through a network without HTTPS.
+    pub fn act_for(
+        &self,
+        visit: &BrowserRequest,
+        username: Option<&str>,
+    ) -> Result<HeaderValue, Rejection> {
+        let transport = self.transport(visit)?;
+        Ok(acting_cookie(transport, username))
+    }
+
+    /// The cookie that has the console act for itself again, where the subuser that it names is refused.
+    pub fn acts_for_none() -> HeaderValue {
+        // Without `Secure` it ends a secure one too.
+        acting_cookie(Transport::Loopback, None)
     }
 
     /// The caller of a page, decided as for every route; recorded as well.

@@ -8,6 +8,7 @@
 )]
 
 mod attacks;
+mod audit;
 mod bodies;
 mod callers;
 mod doors;

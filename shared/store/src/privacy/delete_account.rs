@@ -62,6 +62,7 @@ impl Store {
         for pk in [
             Key::account_pk(id),
             Key::attempts_pk(id),
+            Key::audit_pk(id),
             Key::dead_letters_pk(id),
             Key::posts_pk(id),
             Key::received_pk(id),

@@ -26,7 +26,7 @@
 //! | address to forward to | an address of 320 characters, a hash | [`SMALL`] |
 //! | unsubscribe group | name 30 characters, description 100 | [`SMALL`] |
 //! | piece of a later mail, batch entry | 50 earlier seconds | [`SMALL`] |
-//! | access attempt, job that posts events again, rate window, allowance, counter, allowed IP, batch, first open or click, mark (reported, counted, erased, shared raw mail), received mail, idempotency key, mailed link, session of the console and link that opens one, name or hostname held, host of branded links, listed minute | a fixed form; keys below 2 KB | [`SMALL`] |
+//! | access attempt, entry of the audit log, job that posts events again, rate window, allowance, counter, allowed IP, batch, first open or click, mark (reported, counted, erased, shared raw mail), received mail, idempotency key, mailed link, session of the console and link that opens one, name or hostname held, host of branded links, listed minute | a fixed form; keys below 2 KB | [`SMALL`] |
 
 /// Of a recipient's copy.
 pub const COPY: usize = 390_000;

@@ -2,8 +2,9 @@ use std::collections::BTreeMap;
 
 use posthaste_model::{AccountId, KeyId};
 use posthaste_store::{
-    Account, AccountStatus, Borrower, GroupSaved, Lent, ListWindow, Mark, ParseSetting, RateWindow,
-    Region, Renamed, SettingCreation, SuppressionList, Tally,
+    Account, AccountStatus, AuditEntry, AuditWindow, Borrower, ChangedBy, GroupSaved, Lent,
+    ListWindow, Mark, ParseSetting, RateWindow, Region, Renamed, SettingCreation, SuppressionList,
+    Tally,
 };
 use posthaste_testkit::{Tenant, entropy};
 
@@ -146,6 +147,29 @@ async fn a_deleted_account_leaves_nothing_behind() {
         at: NOW,
     };
     store.record_attempt(id, seen).await.unwrap();
+    let entry = AuditEntry {
+        at: NOW.millis(),
+        method: "POST".to_owned(),
+        path: "/v3/api_keys".to_owned(),
+        status: 201,
+        created: None,
+        by: ChangedBy::ApiKey,
+        name: "key".to_owned(),
+        key: None,
+        acting_account: None,
+        ip: None,
+    };
+    let until = NOW.plus(86_400);
+    store
+        .record_change(id, "request", &entry, until)
+        .await
+        .unwrap();
+    let all = AuditWindow {
+        limit: 10,
+        ..AuditWindow::default()
+    };
+    let page = store.audit_page(id, &all).await.unwrap();
+    assert_eq!(page.entries, [entry]);
     let key = KeyId::parse(sub.key.get(3..25).unwrap()).unwrap();
     assert!(store.key_by_id(&key).await.unwrap().is_some());
 
@@ -155,6 +179,8 @@ async fn a_deleted_account_leaves_nothing_behind() {
     assert_eq!(store.keys(id).await, Ok(vec![]));
     assert_eq!(store.allowed_ips(id).await, Ok(vec![]));
     assert_eq!(store.attempts(id, NOW).await, Ok(vec![]));
+    let page = store.audit_page(id, &all).await.unwrap();
+    assert_eq!(page.entries, []);
     assert_eq!(store.subuser_id(&parent.account.id, "sub").await, Ok(None));
     assert_eq!(store.accounts().await.unwrap().len(), 1);
     // Again, as after a failure half way.

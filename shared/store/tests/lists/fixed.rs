@@ -9,9 +9,9 @@ use posthaste_model::{
     AccountId, BatchId, Clock, EmailAddress, MessageId, TIMESTAMP_MAX, Timestamp,
 };
 use posthaste_store::{
-    AccessRecord, Account, Acquire, Allow, Allowance, ArrivalStage, Arriving, Counted, Frequency,
-    Group, GroupSaved, HoldError, IdempotentRequest, MoveError, Put, REMEMBERED, RateWindow,
-    ScheduledMail, SenderLink, SystemMail, Tally, largest,
+    AccessRecord, Account, Acquire, Allow, Allowance, ArrivalStage, Arriving, AuditEntry,
+    ChangedBy, Counted, Frequency, Group, GroupSaved, HoldError, IdempotentRequest, MoveError, Put,
+    REMEMBERED, RateWindow, ScheduledMail, SenderLink, SystemMail, Tally, largest,
 };
 use posthaste_testkit::{Scale, Tenant, entropy};
 
@@ -237,6 +237,21 @@ async fn what_is_stored_of_a_request() {
         at: TIMESTAMP_MAX,
     };
     store.record_attempt(account, seen).await.unwrap();
+    let entry = AuditEntry {
+        at: TIMESTAMP_MAX.millis(),
+        method: "DELETE".to_owned(),
+        path: "p".repeat(1_024),
+        status: 204,
+        created: Some("c".repeat(1_024)),
+        by: ChangedBy::ApiKey,
+        name: "\u{10348}".repeat(255),
+        key: Some("k".repeat(22)),
+        acting_account: Some(account.to_string()),
+        ip: Some(ip),
+    };
+    let request = "r".repeat(64);
+    let written = store.record_change(account, &request, &entry, hours(1));
+    written.await.unwrap();
     let window = RateWindow {
         account,
         // Method and path template: the longest of the API is shorter.
@@ -272,7 +287,7 @@ async fn what_is_stored_of_a_request() {
         .mark_erased(account, address(1).as_str(), NOW)
         .await
         .unwrap();
-    for family in ["SEEN#", "RATE#", "A#", "ONCE#", "HOST"] {
+    for family in ["SEEN#", "AUDIT#", "RATE#", "A#", "ONCE#", "HOST"] {
         assert!(scale.heaviest(family).bytes <= largest::SMALL, "{family}");
     }
 }
