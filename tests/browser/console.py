@@ -21,6 +21,7 @@ import urllib.parse
 import urllib.request
 
 import access
+import accounts
 import composed
 import domains
 import reach
@@ -229,6 +230,7 @@ def all_pages(host, more):
         **access.pages(host, call),
         **templates.pages(host),
         **webhooks.pages(host),
+        **accounts.pages(host),
         **more,
     }
 
@@ -347,6 +349,7 @@ def main():
             templates.journey(page, host, checks)
             webhooks.journey(page, host, checks)
             domains.journey(page, host, checks)
+            accounts.journey(page, host, checks)
             run.fill(host)
             run.wait_for(host, [">dropped</b>", ">deferred</b>", ">scheduled <time"])
             cookies = page.context.cookies()

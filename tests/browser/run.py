@@ -57,11 +57,13 @@ def install():
         os.execv(PYTHON, [str(PYTHON), *sys.argv])
 
 
-def call(host, method, path, body=None):
+def call(host, method, path, body=None, behalf=None):
+    """The answer of the API to the host's key, for a subuser where one is named."""
+    acting = {"On-Behalf-Of": behalf} if behalf else {}
     request = urllib.request.Request(
         host.api + path,
         None if body is None else json.dumps(body).encode(),
-        {"Authorization": f"Bearer {host.key}", "Content-Type": "application/json"},
+        {"Authorization": f"Bearer {host.key}", "Content-Type": "application/json", **acting},
         method=method,
     )
     with urllib.request.urlopen(request) as answer:

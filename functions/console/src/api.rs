@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::Router;
 use axum::body::to_bytes;
 use axum::extract::Request;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::Response;
 use posthaste_http::BrowserRequest;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tower::ServiceExt as _;
+use url::form_urlencoded;
 
 use crate::texts;
 
@@ -52,7 +53,7 @@ pub(crate) struct ReadError {
 
 /// A text in the path of an address.
 pub(crate) fn encoded(text: &str) -> String {
-    url::form_urlencoded::byte_serialize(text.as_bytes())
+    form_urlencoded::byte_serialize(text.as_bytes())
         .collect::<String>()
         .replace('+', "%20")
 }
@@ -78,6 +79,16 @@ impl ReadError {
             message: texts::UNREADABLE.to_owned(),
         }
     }
+}
+
+/// The place in the `Link` header to the next page.
+pub(crate) fn next_place(headers: &HeaderMap) -> Option<String> {
+    let link = headers.get(header::LINK)?.to_str().ok()?;
+    let (address, _) = link.strip_prefix('<')?.split_once(">; rel=\"next\"")?;
+    let (_, query) = address.split_once('?')?;
+    let mut pairs = form_urlencoded::parse(query.as_bytes());
+    let (_, after) = pairs.find(|(name, _)| name == "after")?;
+    Some(after.into_owned())
 }
 
 #[derive(Deserialize)]
@@ -173,5 +184,29 @@ async fn body_of(answer: Response) -> Result<Vec<u8>, ReadError> {
             tracing::error!(%error, "an answer of the API is cut off: {error}");
             Err(ReadError::broken())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn the_link_to_the_next_page_has_its_place() {
+        let next = |link: &'static str| {
+            let link = (header::LINK, HeaderValue::from_static(link));
+            next_place(&HeaderMap::from_iter([link]))
+        };
+        let link =
+            r#"<http://h/v3/x?email=a%2Cb&limit=50&after=0123456789%23a%2Bb%40c.de>; rel="next""#;
+        assert_eq!(next(link).as_deref(), Some("0123456789#a+b@c.de"));
+        assert_eq!(
+            next(r#"<http://h/v3/x?limit=50&offset=9>; rel="next""#),
+            None
+        );
+        assert_eq!(next(r#"<http://h/v3/x?after=9>; rel="last""#), None);
+        assert_eq!(next_place(&HeaderMap::new()), None);
     }
 }

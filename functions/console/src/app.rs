@@ -22,14 +22,16 @@ pub struct App {
     api_keys: api_keys::App,
     event_settings: event_settings::App,
     mail_batch: mail_batch::App,
+    parse_settings: parse_settings::App,
     sender_identity: sender_identity::App,
+    subusers: subusers::App,
     suppressions: suppressions::App,
     templates: templates::App,
 }
 
 impl App {
     /// Reads `TABLE_NAME`, `PUBLIC_URL` (the gateway's), and what the functions read whose answers it shows:
-    /// `SEARCH_DAYS`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `STACK_SECRET`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER`, `DELIVERY`,
+    /// `SEARCH_DAYS`, `SEND_QUEUE_URL`, `RETRIES_QUEUE_URL`, `INBOUND_QUEUE_URL`, `BUCKET_NAME`, `MAIL_HOST`, `STACK_SECRET`, `BOUNCE_DOMAIN`, `SYSTEM_SENDER`, `DELIVERY`,
     /// `SERVICE_PRICE`, `RELAY_PRICE`, `HORIZON_SECONDS`, `MAX_WEBHOOKS`.
     pub fn from_env(platform: &Platform) -> Result<Self, Error> {
         Ok(Self {
@@ -43,7 +45,9 @@ impl App {
             api_keys: api_keys::App::from_env(platform)?,
             event_settings: event_settings::App::from_env(platform)?,
             mail_batch: mail_batch::App::from_env(platform)?,
+            parse_settings: parse_settings::App::from_env(platform)?,
             sender_identity: sender_identity::App::from_env(platform)?,
+            subusers: subusers::App::from_env(platform)?,
             suppressions: suppressions::App::from_env(platform)?,
             templates: templates::App::from_env(platform)?,
         })
@@ -61,10 +65,12 @@ impl App {
             .merge(api_keys::routes(self.api_keys.clone(), gate()))
             .merge(event_settings::routes(self.event_settings.clone(), gate()))
             .merge(mail_batch::routes(self.mail_batch.clone(), gate()))
+            .merge(parse_settings::routes(self.parse_settings.clone(), gate()))
             .merge(sender_identity::routes(
                 self.sender_identity.clone(),
                 gate(),
             ))
+            .merge(subusers::routes(self.subusers.clone(), gate()))
             .merge(suppressions::routes(self.suppressions.clone(), gate()))
             .merge(templates::routes(self.templates.clone(), gate()))
     }

@@ -24,6 +24,8 @@ struct RefusalPage<'a> {
 /// Who is signed in, and where.
 pub(crate) struct Signed<'a> {
     pub(crate) username: &'a str,
+    /// Whether it is a subuser that the reader acts for.
+    pub(crate) is_acting: bool,
     pub(crate) nav: Vec<NavGroup>,
 }
 

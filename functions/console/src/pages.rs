@@ -2,14 +2,20 @@
 
 mod access;
 mod activity;
+mod audit_log;
 mod domain;
 mod domains;
 mod first_key;
+mod inbound;
 mod mail;
 mod overview;
 mod scheduled;
 mod scheduled_batch;
+mod setting;
+mod settings;
 mod statistics;
+mod subuser;
+mod subusers;
 mod suppression_list;
 mod suppressions;
 mod template;
@@ -102,6 +108,7 @@ pub(crate) const PAGES: &[ConsolePage] = &[
     ),
     page!("templates", texts::TEMPLATES, Send, templates, one: template),
     page!("domains", texts::DOMAINS, Send, domains, one: domain),
+    page!("inbound", texts::INBOUND, Send, inbound),
     page!("webhooks", texts::WEBHOOKS, Send, webhooks, one: webhook),
     page!(
         "suppressions",
@@ -111,6 +118,9 @@ pub(crate) const PAGES: &[ConsolePage] = &[
         one: suppression_list
     ),
     page!("access", texts::ACCESS, Guard, access, one: key),
+    page!("subusers", texts::SUBUSERS, Guard, subusers, one: subuser),
+    page!("settings", texts::SETTINGS, Guard, settings, one: setting),
+    page!("audit-log", texts::AUDIT_LOG, Guard, audit_log),
     page!("first-key", texts::NEW_KEY, Guard, first_key),
 ];
 

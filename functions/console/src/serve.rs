@@ -7,11 +7,12 @@ use axum::extract::{FromRequestParts, State};
 use axum::http::request::Parts;
 use axum::http::{StatusCode, Uri};
 use axum::response::{IntoResponse as _, Redirect, Response};
-use posthaste_http::{Access, BrowserRequest, GatewayName, PathParams};
+use posthaste_http::{Access, Authorizer, BrowserRequest, GatewayName, PathParams};
 use posthaste_model::PublicUrl;
 use posthaste_store::SIGN_IN_PATH;
 use url::form_urlencoded;
 
+use crate::CONSOLE_PATH;
 use crate::app::AppState;
 use crate::assets;
 use crate::content::PageError;
@@ -91,8 +92,15 @@ async fn show(state: AppState, asked: PageRequest, name: &str, id: Option<String
         Err(refused) if refused.status == StatusCode::UNAUTHORIZED => {
             return Redirect::to(&sign_in_for(&uri)).into_response();
         }
+        // The subuser may be gone, or another account's.
+        Err(refused)
+            if refused.status == StatusCode::FORBIDDEN && browser.acting_for().is_some() =>
+        {
+            return sign_in::redirect(CONSOLE_PATH, Authorizer::acts_for_none());
+        }
         Err(refused) => return frame::page(Err(refused.into()), None),
     };
+    let is_acting = caller.is_on_behalf();
     let params = Params::read(uri.query().unwrap_or_default());
     let username = caller.account.username.clone();
     let visit = PageVisit {
@@ -112,6 +120,7 @@ async fn show(state: AppState, asked: PageRequest, name: &str, id: Option<String
     };
     let signed = Signed {
         username: &username,
+        is_acting,
         nav: pages::navigation(name),
     };
     frame::page(content, Some(signed))

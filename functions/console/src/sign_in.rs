@@ -19,6 +19,9 @@ pub(crate) const SIGN_IN: &str = "sign-in";
 
 const SIGN_OUT: &str = "sign-out";
 
+/// Names the subuser that the console acts for.
+const ACT_FOR: &str = "act-for";
+
 #[derive(Template)]
 #[template(path = "sign_in.html")]
 struct SignInPage<'a> {
@@ -58,7 +61,7 @@ fn next(params: &Params) -> &str {
     }
 }
 
-/// `POST /console/sign-in`, `/console/sign-out`, and what the editor of a template shows in its frame.
+/// `POST /console/sign-in`, `/console/sign-out`, `/console/act-for`, and what the editor of a template shows in its frame.
 pub(crate) async fn post(
     State(state): State<AppState>,
     PathParams(name): PathParams<String>,
@@ -77,6 +80,14 @@ pub(crate) async fn post(
             Ok(cookie) => redirect(SIGN_IN_PATH, cookie),
             Err(refused) => frame::page(Err(refused.into()), None),
         },
+        ACT_FOR => {
+            let params = Params::read(&body);
+            let username = Some(params.text("username")).filter(|name| !name.is_empty());
+            match state.gate.act_for(&request, username) {
+                Ok(cookie) => redirect(CONSOLE_PATH, cookie),
+                Err(refused) => frame::page(Err(refused.into()), None),
+            }
+        }
         TEMPLATE_PART => template_part::edited(&state, request, &Params::read(&body)).await,
         _ => frame::page(Err(PageError::not_found()), None),
     }
@@ -120,7 +131,7 @@ async fn leave(state: &AppState, request: &BrowserRequest) -> Result<HeaderValue
     Ok(cookie)
 }
 
-fn redirect(to: &str, cookie: HeaderValue) -> Response {
+pub(crate) fn redirect(to: &str, cookie: HeaderValue) -> Response {
     ([(header::SET_COOKIE, cookie)], Redirect::to(to)).into_response()
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod keys;
 pub(crate) mod lists;
 pub(crate) mod mail;
 pub(crate) mod overview;
+pub(crate) mod settings;
 pub(crate) mod statistics;
 
 use axum::http::StatusCode;
@@ -55,6 +56,21 @@ pub(crate) fn way(auth_method: &str) -> &'static str {
         "bearer" => "API key",
         "basic" => "API key, by SMTP",
         "session" => "console",
+        _ => "unknown",
+    }
+}
+
+pub(crate) const INBOUND: &str = "Inbound";
+pub(crate) const SUBUSERS: &str = "Subusers";
+pub(crate) const SETTINGS: &str = "Settings";
+pub(crate) const AUDIT_LOG: &str = "Audit log";
+
+/// What made a change, by a word of the API.
+pub(crate) fn changed_by(word: &str) -> &'static str {
+    match word {
+        "api_key" => "key",
+        "session" => "session of the console",
+        "operator" => "operator",
         _ => "unknown",
     }
 }

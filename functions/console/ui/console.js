@@ -86,6 +86,8 @@ function show(form, answer) {
 /** Calls the API. What it refuses is an error with its status, its single errors, and the seconds to wait. */
 async function callApi(method, path, members = {}) {
   const options = { method, headers: { "x-posthaste-console": "1" }, credentials: "same-origin" };
+  const { acting } = doc.body.dataset;
+  if (acting) options.headers["on-behalf-of"] = acting;
   if (Object.keys(members).length || !["GET", "DELETE"].includes(method)) {
     options.headers["content-type"] = "application/json";
     options.body = JSON.stringify(members);

@@ -4,12 +4,16 @@
 
 mod access;
 mod activity;
+mod audit_log;
 mod composed;
 mod domains;
+mod inbound;
 mod overview;
 mod scheduled;
+mod settings;
 mod sign_in;
 mod statistics;
+mod subusers;
 mod suppressions;
 mod templates;
 mod texts;
@@ -53,7 +57,11 @@ impl Deref for TestApp {
 
 impl TestApp {
     pub(crate) async fn new() -> Self {
-        let services = Services::start().await.var("SEARCH_DAYS", "30");
+        Self::on(Services::start().await).await
+    }
+
+    pub(crate) async fn on(services: Services) -> Self {
+        let services = services.var("SEARCH_DAYS", "30");
         Self(posthaste_testkit::TestApp::on(services, open, routes_with_api).await)
     }
 

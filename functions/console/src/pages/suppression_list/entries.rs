@@ -1,11 +1,10 @@
 //! The entries of a list, a page at a time.
 
-use axum::http::{HeaderMap, header};
 use posthaste_model::{EmailAddress, Timestamp};
 use url::form_urlencoded;
 
 use super::ListPage;
-use crate::api::{ReadError, encoded};
+use crate::api::{ReadError, encoded, next_place};
 use crate::pages::suppressions::lists::ListInfo;
 use crate::pages::suppressions::{EntryAnswer, GroupAnswer, MembershipAnswer};
 use crate::texts;
@@ -55,7 +54,7 @@ pub(super) async fn of_list(
     let answer = visit.api.get_with_headers::<Vec<EntryAnswer>>(&path);
     let (headers, found) = answer.await?;
     let entries = found.into_iter().map(listed).collect();
-    Ok(ListedPage::of(entries, next_of(&headers)))
+    Ok(ListedPage::of(entries, next_place(&headers)))
 }
 
 fn listed(entry: EntryAnswer) -> ListedEntry {
@@ -88,23 +87,13 @@ pub(super) async fn of_group(
     let answer = visit.api.get_with_headers::<Vec<String>>(&path);
     let (headers, found) = answer.await?;
     let entries = found.into_iter().map(member).collect();
-    Ok(ListedPage::of(entries, next_of(&headers)))
+    Ok(ListedPage::of(entries, next_place(&headers)))
 }
 
 impl ListedPage {
     fn of(entries: Vec<ListedEntry>, next: Option<String>) -> Self {
         Self { entries, next }
     }
-}
-
-/// The place in the `Link` header to the next page.
-fn next_of(headers: &HeaderMap) -> Option<String> {
-    let link = headers.get(header::LINK)?.to_str().ok()?;
-    let (address, _) = link.strip_prefix('<')?.split_once(">; rel=\"next\"")?;
-    let (_, query) = address.split_once('?')?;
-    let mut pairs = form_urlencoded::parse(query.as_bytes());
-    let (_, after) = pairs.find(|(name, _)| name == "after")?;
-    Some(after.into_owned())
 }
 
 impl ListPage {
@@ -160,29 +149,5 @@ impl ListPage {
             here,
             q,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use axum::http::HeaderValue;
-
-    use super::*;
-
-    #[test]
-    fn the_link_to_the_next_page_has_its_place() {
-        let next = |link: &'static str| {
-            let link = (header::LINK, HeaderValue::from_static(link));
-            next_of(&HeaderMap::from_iter([link]))
-        };
-        let link =
-            r#"<http://h/v3/x?email=a%2Cb&limit=50&after=0123456789%23a%2Bb%40c.de>; rel="next""#;
-        assert_eq!(next(link).as_deref(), Some("0123456789#a+b@c.de"));
-        assert_eq!(
-            next(r#"<http://h/v3/x?limit=50&offset=9>; rel="next""#),
-            None
-        );
-        assert_eq!(next(r#"<http://h/v3/x?after=9>; rel="last""#), None);
-        assert_eq!(next_of(&HeaderMap::new()), None);
     }
 }
