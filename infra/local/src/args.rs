@@ -19,8 +19,7 @@ use posthaste_operator::Explain;
 use posthaste_spam::Filter;
 use webhook_fanout::ReputationGuard;
 
-pub use rates::RateArgs;
-
+use crate::args::rates::RateArgs;
 use crate::args::values::{api_key, at_least_one, mailbox_login, mailbox_path, without_secret};
 use crate::mailbox_login::MailboxLogin;
 use crate::probe::HealthCheck;
@@ -284,7 +283,7 @@ pub struct Args {
     )]
     pub reputation_guard: Option<ReputationGuard>,
     #[command(flatten)]
-    pub rates: RateArgs,
+    pub(crate) rates: RateArgs,
     /// Open connections that one address may have to the API, and to the mailbox; raise it behind a
     /// reverse proxy, whose address all connections come from (IPv6: one /64)
     #[arg(

@@ -1,5 +1,6 @@
 //! The authorizer in front of every route: key or session, allow list, on-behalf-of, rate limit, scope.
 
+mod audit;
 mod last_use;
 mod sessions;
 
@@ -13,13 +14,13 @@ use posthaste_store::{Account, AccountStatus, ApiKey, Region, Secret, Store};
 
 use crate::access_log::{AccessAttempt, AccessLog};
 use crate::allow_list::Lists;
-use crate::audit::AuditLog;
 use crate::auth_cache::{AuthCache, Credentials};
 use crate::credentials::{bearer, no_key, on_behalf_of, wrong_key};
 use crate::lease::Leases;
 use crate::limit::{AnonymousLimiter, LimitPeriod};
 use crate::{Access, Caller, Dialect, GatewayName, RateDecision, RateLimits, Rejection};
 
+use audit::AuditLog;
 pub use sessions::{BrowserRequest, Entry, SignIn};
 
 /// The scope of all sending: an account that may not send gets its own error.
@@ -108,20 +109,6 @@ impl Authorizer {
             state.eu = eu;
         }
         self
-    }
-
-    /// With an audit log that has an entry for so many seconds; 0 writes none. For an authorizer that has no clones yet.
-    #[must_use]
-    pub fn with_audit_log(mut self, seconds: i64) -> Self {
-        if let Some(state) = Arc::get_mut(&mut self.state) {
-            state.audit.set_lasts(seconds);
-        }
-        self
-    }
-
-    /// The log of what callers change.
-    pub(crate) fn audit(&self) -> &AuditLog {
-        &self.state.audit
     }
 
     /// With the address of this installation, which errors name for their help. Without it, they

@@ -5,8 +5,8 @@
 //! guard of the route does the rest before a handler runs.
 
 mod access_log;
+mod acting;
 mod allow_list;
-mod audit;
 mod auth_cache;
 mod authorizer;
 mod body;

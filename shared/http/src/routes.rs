@@ -206,7 +206,7 @@ async fn answer_to(
     let response = answer(next, req, guard).await;
     match pending {
         None => response,
-        Some(pending) => audit.record(pending, caller, by, response).await,
+        Some(pending) => Box::pin(audit.record(pending, caller, by, response)).await,
     }
 }
 

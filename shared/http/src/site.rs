@@ -6,8 +6,6 @@
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, header};
 
-use percent_encoding::{NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
-
 use crate::GatewayName;
 
 /// The header of requests that the console's pages send. Its value does not matter.
@@ -19,12 +17,6 @@ const SECURE_COOKIE: &str = "__Host-posthaste";
 
 /// The cookie of a session over HTTP, which is one of this machine only.
 const LOOPBACK_COOKIE: &str = "posthaste";
-
-/// The cookie that names the subuser that the console acts for.
-const ACTING_COOKIE: &str = "posthaste-acting";
-
-/// Where that cookie counts: calls of the API name the subuser themselves.
-const ACTING_PATH: &str = "/console";
 
 /// How a browser reaches the service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,34 +137,6 @@ fn is_loopback(authority: &str) -> bool {
         .parse::<std::net::Ipv4Addr>()
         .is_ok_and(|ip| ip.is_loopback());
     is_address || host == "localhost" || host.ends_with(".localhost")
-}
-
-/// The cookie that has the console act for a subuser until the browser ends, or for itself again. It opens nothing: what the
-/// session may do for the subuser is decided at each call.
-pub(crate) fn acting_cookie(transport: Transport, username: Option<&str>) -> HeaderValue {
-    let secure = match transport {
-        Transport::Loopback => "",
-        Transport::Https | Transport::Exposed => "; Secure",
-    };
-    let (name, end) = match username {
-        Some(name) => (utf8_percent_encode(name, NON_ALPHANUMERIC).to_string(), ""),
-        None => (String::new(), "; Max-Age=0"),
-    };
-    let cookie = format!(
-        "{ACTING_COOKIE}={name}; Path={ACTING_PATH}{end}; HttpOnly; SameSite=Strict{secure}"
-    );
-    HeaderValue::from_str(&cookie).unwrap_or(HeaderValue::from_static(""))
-}
-
-/// The subuser that a browser's cookie names.
-pub(crate) fn acting_for(headers: &HeaderMap) -> Option<String> {
-    let lines = headers.get_all(header::COOKIE).iter();
-    let lines = lines.filter_map(|line| line.to_str().ok());
-    let pairs = lines.flat_map(|line| line.split(';'));
-    let mut pairs = pairs.filter_map(|pair| pair.trim().split_once('='));
-    let (_, name) = pairs.find(|(name, _)| *name == ACTING_COOKIE)?;
-    let name = percent_decode_str(name).decode_utf8().ok()?;
-    (!name.is_empty()).then(|| name.into_owned())
 }
 
 /// The cookie that makes a browser hold a session for `seconds`, or drop it with 0.
@@ -367,39 +331,6 @@ mod tests {
             ("http://[::1]:3000/x", "http://[::1]:3000"),
         ] {
             assert_eq!(origin_of(url), Some(want));
-        }
-    }
-
-    #[test]
-    fn the_subuser_of_a_cookie_is_the_one_that_was_chosen() {
-        for name in ["sub", "a b;c=\u{e4}\r\n%2e", "ann@example.com"] {
-            let set = acting_cookie(Transport::Https, Some(name));
-            let set = set.to_str().unwrap();
-            assert!(
-                set.ends_with("; Path=/console; HttpOnly; SameSite=Strict; Secure"),
-                "{set}"
-            );
-            let pair = set.split(';').next().unwrap();
-            let found = acting_for(&headers(&[("cookie", &format!("a=b; {pair}; c=d"))]));
-            assert_eq!(found.as_deref(), Some(name));
-        }
-        let ended = acting_cookie(Transport::Loopback, None);
-        let ended = ended.to_str().unwrap();
-        assert!(
-            ended.contains("=; ") && ended.contains("Max-Age=0"),
-            "{ended}"
-        );
-        for cookie in [
-            "",
-            "posthaste-acting=",
-            "posthaste-acting=%ff",
-            "acting=sub",
-        ] {
-            assert_eq!(
-                acting_for(&headers(&[("cookie", cookie)])),
-                None,
-                "{cookie}"
-            );
         }
     }
 

@@ -5,7 +5,7 @@ use posthaste_http::RateLimits;
 
 /// How often an account may call.
 #[derive(Clone, Copy, Debug, Args)]
-pub struct RateArgs {
+pub(crate) struct RateArgs {
     /// Requests an account may make to one endpoint in a period, mail/send included [default: 600, and 50000 for
     /// mail/send]
     #[arg(
@@ -16,7 +16,7 @@ pub struct RateArgs {
         hide_env_values = true,
         value_parser = clap::value_parser!(u32).range(1..)
     )]
-    pub rate_limit: Option<u32>,
+    pub(crate) rate_limit: Option<u32>,
     /// Seconds of the period that --rate-limit counts in; in more than 5 the official clients for Go and Java, which
     /// retry 5 times at intervals of 1.1 s, give up before it ends
     #[arg(
@@ -28,12 +28,12 @@ pub struct RateArgs {
         hide_env_values = true,
         value_parser = clap::value_parser!(i64).range(1..=86_400)
     )]
-    pub rate_period: i64,
+    pub(crate) rate_period: i64,
 }
 
 impl RateArgs {
     /// The limits; those that no flag sets are the defaults.
-    pub fn limits(self) -> RateLimits {
+    pub(crate) fn limits(self) -> RateLimits {
         let default = RateLimits::default();
         RateLimits {
             requests: self.rate_limit.unwrap_or(default.requests),

@@ -13,9 +13,10 @@ use posthaste_model::{Entropy, KeyId, Timestamp};
 use posthaste_store::{Account, ConsoleSession, ConsoleToken, SESSION_LIFE, Secret, SessionOrigin};
 
 use super::{AuthRequest, Authorizer, access_refusal};
+use crate::acting::{acting_cookie, acting_for};
 use crate::auth_cache::Credentials;
 use crate::credentials::ON_BEHALF_OF;
-use crate::site::{CONSOLE_HEADER, Site, Transport, acting_cookie, acting_for, cookie};
+use crate::site::{CONSOLE_HEADER, Site, Transport, cookie};
 use crate::{Access, Caller, ClientIp, Dialect, GatewayName, Rejection};
 
 /// How access is recorded where the caller had a session.

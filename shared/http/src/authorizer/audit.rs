@@ -12,6 +12,7 @@ use posthaste_model::{Clock, Masked, cut};
 use posthaste_store::{AuditEntry, ChangedBy, Store};
 use serde_json::Value;
 
+use super::Authorizer;
 use crate::{Caller, RequestId};
 
 /// Calls that are not written down: they change no setting, and programs make them for each mail.
@@ -39,6 +40,22 @@ const IDS: [&str; 7] = [
     "hostname",
     "name",
 ];
+
+impl Authorizer {
+    /// With an audit log that has an entry for so many seconds; 0 writes none. For an authorizer that has no clones yet.
+    #[must_use]
+    pub fn with_audit_log(mut self, seconds: i64) -> Self {
+        if let Some(state) = Arc::get_mut(&mut self.state) {
+            state.audit.set_lasts(seconds);
+        }
+        self
+    }
+
+    /// The log of what callers change.
+    pub(crate) fn audit(&self) -> &AuditLog {
+        &self.state.audit
+    }
+}
 
 /// Writes the entries.
 pub(crate) struct AuditLog {
