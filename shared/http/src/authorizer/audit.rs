@@ -70,6 +70,8 @@ pub(crate) struct PendingEntry {
     method: Method,
     path: String,
     request: Arc<str>,
+    /// Whether the call acts on what its path names, and so creates something only where its answer says so.
+    is_of_one: bool,
 }
 
 impl AuditLog {
@@ -95,6 +97,7 @@ impl AuditLog {
         Some(PendingEntry {
             method: request.method().clone(),
             path: masked(request.uri().path()),
+            is_of_one: endpoint.contains('{'),
             request: Arc::clone(id),
         })
     }
@@ -112,9 +115,11 @@ impl AuditLog {
         if !status.is_success() {
             return answer;
         }
-        let (created, answer) = match pending.method {
-            Method::POST => created(answer).await,
-            _ => (None, answer),
+        let creates = status == StatusCode::CREATED || !pending.is_of_one;
+        let (created, answer) = if pending.method == Method::POST && creates {
+            created(answer).await
+        } else {
+            (None, answer)
         };
         let session = caller.session.as_deref();
         let key = match session {
