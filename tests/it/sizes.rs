@@ -21,6 +21,18 @@ const LINES_OF_CODE: usize = 40;
 /// The small files, and why each is not part of another.
 const SMALL: &[(&str, &str)] = &[
     (
+        "infra/local/src/args/rates.rs",
+        "flags of one subject, which the whole command line has no room for",
+    ),
+    (
+        "shared/http/src/acting.rs",
+        "one cookie, which the sessions of the console set and read",
+    ),
+    (
+        "shared/model/src/csv.rs",
+        "the rule for a cell, which downloads and exports share",
+    ),
+    (
         "functions/ses-feedback/src/sending_status.rs",
         "a notice of SES about the whole account, beside those about one mail",
     ),

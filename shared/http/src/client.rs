@@ -1,4 +1,4 @@
-//! What the host knows of a caller beside the request: the address, and the name that the gateway was called by.
+//! What the host knows of a caller beside the request: the address, the name that the gateway was called by, and an id.
 
 use std::convert::Infallible;
 use std::net::IpAddr;
@@ -43,6 +43,10 @@ impl<S: Sync> FromRequestParts<S> for GatewayName {
         Ok(parts.extensions.get().cloned().unwrap_or_default())
     }
 }
+
+/// Names a request in the log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RequestId(pub Arc<str>);
 
 /// An IPv4 caller on a dual-stack socket is an IPv4 caller.
 pub(crate) fn canonical(ip: Option<&ClientIp>) -> Option<IpAddr> {

@@ -14,16 +14,12 @@ use axum::response::{IntoResponse as _, Response};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
-use crate::client::canonical;
+use crate::client::{RequestId, canonical};
 use crate::{Authorizer, ClientIp, Dialect, GatewayName, Rejection};
 
 /// The address of the request began with several slashes; it was read as if with one.
 #[derive(Clone, Copy, Debug)]
 struct Cleaned;
-
-/// Names a request in the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RequestId(pub Arc<str>);
 
 /// The largest body, unless a route takes more, as mail/send does. The largest request of the
 /// others is a version of a template: two texts of a mebibyte, which grow to three times that when

@@ -33,8 +33,8 @@ pub use body::{
     BodyFault, BodyRoom, Inflated, RawBody, inflate, inflate_within, no_room, too_large,
 };
 pub use caller::{Access, Caller};
-pub use client::{ClientIp, GatewayName};
-pub use edge::{RequestId, finish};
+pub use client::{ClientIp, GatewayName, RequestId};
+pub use edge::finish;
 pub use error::{CATALOGUE_PATH, Dialect, Limited, Rejection, UNKNOWN_ID};
 pub use json::{JsonBody, body_is_json, parse};
 pub use limit::{Endpoints, InvalidEndpoints, RateDecision, RateLimits};

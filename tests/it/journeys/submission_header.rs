@@ -173,7 +173,7 @@ async fn tracking_changes_the_html_and_nothing_else() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_template_takes_the_mail_in() {
     let service = Service::start().await;
-    let post = reqwest::Method::POST;
+    let post = Method::POST;
     let body = json!({"name": "Frame", "generation": "legacy"});
     let made = service.call(post.clone(), "/v3/templates", &body).await;
     let made: Value = made.json().await.unwrap();

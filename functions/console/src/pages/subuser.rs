@@ -14,7 +14,7 @@ struct SubuserPage {
     username: String,
     email: String,
     is_disabled: bool,
-    credits: Result<CreditsAnswer, String>,
+    credits: Result<SubuserCreditsAnswer, String>,
     rights: SubuserRights,
 }
 
@@ -28,7 +28,7 @@ struct SubuserRights {
 
 /// What a subuser may send, as the API answers it.
 #[derive(Deserialize)]
-struct CreditsAnswer {
+struct SubuserCreditsAnswer {
     #[serde(rename = "type")]
     kind: String,
     reset_frequency: Option<String>,
@@ -37,7 +37,7 @@ struct CreditsAnswer {
     used: Option<i64>,
 }
 
-impl CreditsAnswer {
+impl SubuserCreditsAnswer {
     fn is_unlimited(&self) -> bool {
         self.kind == "unlimited"
     }
@@ -52,7 +52,7 @@ pub(crate) async fn show(visit: PageVisit, name: String) -> PageResult {
     let credits = format!("{path}/credits");
     let (subuser, credits) = futures_util::join!(
         visit.api.get::<SubuserAnswer>(&path),
-        visit.api.get::<CreditsAnswer>(&credits),
+        visit.api.get::<SubuserCreditsAnswer>(&credits),
     );
     let SubuserAnswer {
         username,

@@ -16,6 +16,7 @@ mod monitor;
 mod outage;
 mod quota;
 mod requeued;
+mod ses_account;
 mod settings;
 mod signing;
 mod simulation;

@@ -325,7 +325,6 @@ async fn a_company_s_domain_counts_for_the_provider_of_its_exchanges() {
     };
     let want = delivered(&[("Gmail", 2), ("Other", 3), ("Zoho", 1)]);
     assert_eq!(env.segments(by).await, want);
-
     // What was answered holds for a day, a failure for ten minutes.
     publish("works.example", "mx.own.example.");
     publish("own.example", "in1-smtp.messagingengine.com.");
