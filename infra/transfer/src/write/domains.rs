@@ -56,14 +56,23 @@ impl AccountWriter<'_> {
                 .to_lowercase();
             let key = format!("{subdomain}.{domain}");
             let body = self.domain_body(&item, &domain, &subdomain);
-            if self.is_unchanged(part, &key, &body) {
-                continue;
-            }
             let is_it = |own: &&Value| {
                 text_in(own, "domain") == Some(domain.as_str())
                     && text_in(own, "subdomain") == Some(subdomain.as_str())
             };
             let own = existing.iter().find(is_it).cloned();
+            let change = |own: &Value| RecordChange {
+                domain: domain.clone(),
+                before: records(&item),
+                publish: records(own),
+            };
+            if self.is_unchanged(part, &key, &body) {
+                // The run that made it may have been killed before it could print them.
+                let is_open = |own: &Value| own.get("valid") != Some(&Value::Bool(true));
+                let open = own.filter(|own| is_open(own));
+                self.report.dns.extend(open.as_ref().map(change));
+                continue;
+            }
             let Some(here) = self.account().cloned() else {
                 self.plan(part, own.is_some());
                 continue;
@@ -71,11 +80,7 @@ impl AccountWriter<'_> {
             match self.place_domain(&here, own, &body).await? {
                 Ok(own) => {
                     self.note_item(part, &key, &body)?;
-                    self.report.dns.push(RecordChange {
-                        domain,
-                        before: records(&item),
-                        publish: records(&own),
-                    });
+                    self.report.dns.push(change(&own));
                 }
                 Err(why) => self.report.refuse_item(part, &domain, why),
             }

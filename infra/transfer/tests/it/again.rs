@@ -77,6 +77,11 @@ async fn a_later_run_takes_only_what_changed() {
         assert_eq!(counts.unchanged, counts.read, "{part}");
     }
     assert_eq!(report.keys, []);
+    // Records that are yet to be published are printed each time.
+    let [change] = report.dns.as_slice() else {
+        panic!("{}", report.text());
+    };
+    assert!(change.publish[0].contains("ph._domainkey.example.com"));
 
     // What was changed here stays; what was changed there comes.
     to.call(
