@@ -66,7 +66,15 @@ fn routes(services: &Services) -> Routes {
 
 impl Service {
     pub(crate) async fn start(username: &str) -> Self {
-        let services = Services::start().await.any_sender();
+        Self::of(Services::start().await.any_sender(), username).await
+    }
+
+    /// One whose domains are valid once their records are published.
+    pub(crate) async fn strict(username: &str) -> Self {
+        Self::of(Services::start().await, username).await
+    }
+
+    async fn of(services: Services, username: &str) -> Self {
         let tenant = Tenant::new(&services.store, username, services.clock.now()).await;
         Self { services, tenant }
     }

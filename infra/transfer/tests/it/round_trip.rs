@@ -29,6 +29,10 @@ async fn an_account_is_the_same_after_an_export_and_an_import() {
     for (name, text) in &before {
         assert_eq!(text, &after[name], "{name}");
     }
+    // Keys are in the order of their names, since ids of keys are others here.
+    let keys = before["api_keys.jsonl"].lines();
+    let keys: Vec<Value> = keys.map(|key| serde_json::from_str(key).unwrap()).collect();
+    assert!(keys.is_sorted_by_key(|key| key["name"].as_str().unwrap().to_owned()));
     // The subuser has something of each part, and sends from the domain of the account.
     let parts = before.keys().filter(|name| name.starts_with("subusers/"));
     let filled = parts.filter(|name| !before[*name].is_empty());
