@@ -1,20 +1,13 @@
 //! Sending under SES's quota, against a stand-in that enforces it.
 
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use posthaste_mailer::{Mailer, Ses};
-use posthaste_model::{Clock, Event, EventKind};
+use posthaste_model::{Event, EventKind};
 use posthaste_queue::Job;
 use posthaste_store::{Claim, Claimant, Described, HANDED_PARTS};
-use posthaste_testkit::relay::{Relay, Script};
-use posthaste_testkit::{FaultProxy, Tenant, TestClock};
-use serde_json::json;
+use posthaste_testkit::Tenant;
 
-use crate::lists;
-use crate::ses_account::{StandIn, on_ses};
-use crate::signing::TestApp;
-use crate::simulation::Simulation;
+use crate::ses_account::on_ses;
 
 #[tokio::test]
 async fn mail_leaves_at_the_rate_of_the_account_and_ses_refuses_none() {

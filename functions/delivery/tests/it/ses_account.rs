@@ -9,7 +9,7 @@ use axum::{Json, Router};
 use posthaste_mailer::{Mailer, Ses};
 use posthaste_model::Clock;
 use posthaste_testkit::relay::{Relay, Script};
-use posthaste_testkit::{FaultProxy, aws_stand_in};
+use posthaste_testkit::{FaultProxy, TestClock, aws_stand_in};
 use serde_json::json;
 
 use crate::lists;
