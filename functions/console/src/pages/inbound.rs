@@ -27,7 +27,7 @@ const HERE: &str = "/console/inbound";
 #[derive(Template)]
 #[template(path = "inbound.html")]
 struct InboundPage {
-    settings: Result<Vec<SettingRow>, String>,
+    settings: Result<Vec<HostnameRow>, String>,
     /// How many hostnames are not looked up.
     unseen: usize,
     lost: Result<Vec<LostRow>, String>,
@@ -56,7 +56,7 @@ impl InboundRights {
 
 /// A hostname, and where its mail is posted.
 #[derive(Deserialize)]
-struct SettingRow {
+struct HostnameRow {
     hostname: String,
     url: String,
     spam_check: bool,
@@ -83,7 +83,7 @@ struct LostRow {
 
 #[derive(Deserialize)]
 struct SettingsAnswer {
-    result: Vec<SettingRow>,
+    result: Vec<HostnameRow>,
 }
 
 #[derive(Deserialize)]
@@ -137,7 +137,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
 }
 
 /// The settings, the first with their MX records.
-async fn settings(api: &ApiReader) -> Result<Vec<SettingRow>, ReadError> {
+async fn settings(api: &ApiReader) -> Result<Vec<HostnameRow>, ReadError> {
     let answer = api.get::<SettingsAnswer>(SETTINGS).await?;
     let mut rows = answer.result;
     let mut lookups = Vec::new();
@@ -154,7 +154,7 @@ async fn settings(api: &ApiReader) -> Result<Vec<SettingRow>, ReadError> {
 /// The MX records of a hostname, if they can be looked up.
 async fn exchange(api: &ApiReader, hostname: &str) -> Option<MxRow> {
     let path = format!("{SETTINGS}/{}?details=true", encoded(hostname));
-    let setting = api.get::<SettingRow>(&path).await.ok()?;
+    let setting = api.get::<HostnameRow>(&path).await.ok()?;
     setting.mx
 }
 
