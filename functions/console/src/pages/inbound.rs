@@ -82,7 +82,7 @@ struct LostRow {
 }
 
 #[derive(Deserialize)]
-struct SettingsAnswer {
+struct HostnamesAnswer {
     result: Vec<HostnameRow>,
 }
 
@@ -138,7 +138,7 @@ pub(crate) async fn show(visit: PageVisit) -> PageResult {
 
 /// The settings, the first with their MX records.
 async fn settings(api: &ApiReader) -> Result<Vec<HostnameRow>, ReadError> {
-    let answer = api.get::<SettingsAnswer>(SETTINGS).await?;
+    let answer = api.get::<HostnamesAnswer>(SETTINGS).await?;
     let mut rows = answer.result;
     let mut lookups = Vec::new();
     for row in rows.iter().take(LOOKED_UP) {
